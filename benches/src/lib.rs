@@ -1,0 +1,1 @@
+//! Peers and the harness for the side-by-side benches.

@@ -1,0 +1,2 @@
+//! The program `gridwise`.
+fn main() {}
