@@ -1,2 +1,62 @@
 //! Kernels written once, in plain Rust, that synchronise inside a block and across the whole grid.
+//!
+//! * [`kernel`] is what runs on a device: index maps, spans, shared memory, atomics, barriers.
+//! * [`host`] is what a program sees: devices, queues, buffers, launches, errors.
+//! * [`algorithm`] holds ready-made solvers built from the two.
+//!
+//! ```
+//! use gridwise::prelude::*;
+//!
+//! #[repr(C)]
+//! struct Double<'a> {
+//!     input: Span<'a, i32>,
+//!     out: SpanMut<'a, i32>,
+//! }
+//!
+//! // SAFETY: `out[i]` is written by the one thread that owns `i`, and never read.
+//! unsafe impl Kernel for Double<'_> {
+//!     const NAME: &'static str = "double";
+//!     type Shared = ();
+//!
+//!     fn run<A: Acc>(self, acc: A, _: ()) {
+//!         for i in acc.threads_in_grid(0..self.out.len()) {
+//!             self.out.set(acc, i, 2 * self.input[i]);
+//!         }
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), gridwise::Error> {
+//! let device = Device::from_env()?;
+//! let queue = device.queue();
+//! let input = queue.upload(&[1, 2, 3])?;
+//! let mut out = device.zeroed::<i32>(3)?;
+//! queue.launch(Frames::new(3, 2), Double { input: input.span(), out: out.span_mut() })?;
+//! assert_eq!(queue.download(&out)?, [2, 4, 6]);
+//! # Ok(())
+//! # }
+//! ```
 #![cfg_attr(not(feature = "std"), no_std)]
+
+pub mod kernel;
+
+#[cfg(feature = "std")]
+pub mod algorithm;
+#[cfg(feature = "std")]
+mod backend;
+#[cfg(feature = "std")]
+pub mod host;
+#[cfg(feature = "std")]
+mod sync;
+
+#[cfg(feature = "std")]
+pub use host::error::Error;
+
+pub use bytemuck::Pod;
+
+/// The names that kernels and the programs around them use all the time.
+pub mod prelude {
+    #[cfg(feature = "std")]
+    pub use crate::host::prelude::*;
+    pub use crate::kernel::prelude::*;
+    pub use core::sync::atomic::Ordering;
+}

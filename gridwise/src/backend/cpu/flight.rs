@@ -1,0 +1,301 @@
+//! One launch under way: its signals, long waits, failures, and the proof of a deadlock. The protocol is in `README.md`.
+
+use std::{
+    any::Any,
+    panic::resume_unwind,
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
+
+use super::{mailbox::Patience, seat::Seat};
+use crate::{
+    host::{
+        error::panic_message,
+        launch::LaunchError,
+        report::{HangReport, ThreadReport},
+    },
+    kernel::hardware::WaitSite,
+    sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Padded, lock},
+};
+
+/// Why a launch ended early; the first one counts.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Panicked {
+        block: usize,
+        thread: usize,
+        message: String,
+    },
+    TimedOut {
+        after: Duration,
+        report: HangReport,
+    },
+    Deadlock {
+        report: HangReport,
+    },
+}
+
+impl Failure {
+    pub(super) fn into_error(self, kernel: &'static str) -> LaunchError {
+        match self {
+            Self::Panicked { block, thread, message } => LaunchError::Panicked {
+                kernel,
+                block,
+                thread,
+                message,
+            },
+            Self::TimedOut { after, report } => LaunchError::TimedOut { kernel, after, report },
+            Self::Deadlock { report } => LaunchError::Deadlock { kernel, report },
+        }
+    }
+}
+
+/// The payload with which a thread leaves a launch that failed elsewhere.
+struct Aborted;
+
+/// Read by every thread at every barrier, written hardly ever.
+#[derive(Debug)]
+struct Signals {
+    aborted: AtomicBool,
+    sleepers: AtomicUsize,
+}
+
+/// Longest sleep between two looks.
+const LONGEST_SLEEP: Duration = Duration::from_millis(16);
+/// First sleep; doubles up to [`LONGEST_SLEEP`].
+const FIRST_SLEEP: Duration = Duration::from_millis(1);
+/// How long a thread yields before it sleeps: longer than most imbalance between blocks, because a wake-up costs about 35 µs.
+const YIELDING: Duration = Duration::from_millis(1);
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Flight<'a> {
+    signals: Padded<Signals>,
+    /// Looks with a pause between, before a waiting thread yields.
+    pub(super) looks: u32,
+    seats: &'a [Padded<Seat>],
+    threads: usize,
+    blocks: usize,
+    /// The next block that nobody has begun, where there are more blocks than teams.
+    next_block: Padded<AtomicUsize>,
+    /// Raised at each wake-up: a sleeper that sees it unchanged has missed nothing.
+    ticket: Mutex<u64>,
+    woken: Condvar,
+    probe: AtomicU64,
+    failure: Mutex<Option<Failure>>,
+    pub(super) start: Instant,
+    timeout: Option<Duration>,
+}
+
+impl<'a> Flight<'a> {
+    pub(super) fn new(
+        seats: &'a [Padded<Seat>],
+        blocks: usize,
+        threads: usize,
+        looks: u32,
+        timeout: Option<Duration>,
+    ) -> Self {
+        Self {
+            signals: Padded(Signals {
+                aborted: AtomicBool::new(false),
+                sleepers: AtomicUsize::new(0),
+            }),
+            looks,
+            seats,
+            threads,
+            blocks,
+            next_block: Padded(AtomicUsize::new(seats.len() / threads)),
+            ticket: Mutex::new(0),
+            woken: Condvar::new(),
+            probe: AtomicU64::new(0),
+            failure: Mutex::new(None),
+            start: Instant::now(),
+            timeout,
+        }
+    }
+
+    pub(super) fn seat(&self, rank: usize) -> &'a Seat {
+        &self.seats[rank].0
+    }
+
+    /// The next block for a team that has finished one.
+    pub(super) fn claim_block(&self) -> usize {
+        self.next_block.0.fetch_add(1, Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_aborted(&self) -> bool {
+        self.signals.0.aborted.load(Ordering::Relaxed)
+    }
+
+    /// Leaves the kernel if the launch has failed elsewhere.
+    #[inline(always)]
+    pub(super) fn check(&self) {
+        if self.is_aborted() {
+            self.leave()
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave(&self) -> ! {
+        resume_unwind(Box::new(Aborted))
+    }
+
+    /// Ends the launch: the first failure is the one reported, and everybody who waits leaves.
+    pub(super) fn abort(&self, failure: Failure) {
+        lock(&self.failure).get_or_insert(failure);
+        self.signals.0.aborted.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+
+    /// What a thread's unwinding means: its own panic, or that it left.
+    pub(super) fn caught(&self, payload: Box<dyn Any + Send>, block: usize, thread: usize) {
+        if !payload.is::<Aborted>() {
+            self.abort(Failure::Panicked {
+                block,
+                thread,
+                message: panic_message(&*payload),
+            });
+        }
+    }
+
+    pub(super) fn into_failure(self) -> Option<Failure> {
+        self.failure
+            .into_inner()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// To be called after every atomic store to memory that somebody may wait on.
+    #[inline(always)]
+    pub(super) fn stored(&self) {
+        if self.signals.0.sleepers.load(Ordering::SeqCst) != 0 {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake(&self) {
+        *lock(&self.ticket) += 1;
+        self.woken.notify_all();
+    }
+
+    /// The end of a long wait: yields, then sleeps, until `ready` gives something, or the launch fails.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn wait<T>(&self, seat: &Seat, site: WaitSite, mut ready: impl FnMut() -> Option<T>) -> T {
+        let patience = Patience {
+            looks: 0,
+            yielding: YIELDING,
+            sleeps: true,
+        };
+        let look = || {
+            if self.is_aborted() {
+                Some(None)
+            } else {
+                ready().map(Some)
+            }
+        };
+        match patience.look(look) {
+            Some(Some(found)) => return found,
+            Some(None) => self.leave(),
+            None => {}
+        }
+        seat.wait(site);
+        self.signals.0.sleepers.fetch_add(1, Ordering::SeqCst);
+        // `ready` is the kernel's own code: it may panic, and the counter must not stay raised.
+        let _asleep = Asleep(&self.signals.0.sleepers);
+        let mut detector = Detector::default();
+        let mut pause = FIRST_SLEEP;
+        loop {
+            let ticket = *lock(&self.ticket);
+            let probe = self.probe.load(Ordering::Acquire);
+            if let Some(found) = ready() {
+                seat.resume();
+                return found;
+            }
+            seat.confirm(probe);
+            if self.is_aborted() {
+                self.leave();
+            }
+            self.fail_if_late();
+            if detector.proves_deadlock(self) {
+                self.abort(Failure::Deadlock { report: self.report() });
+                self.leave();
+            }
+            let unchanged = lock(&self.ticket);
+            if *unchanged == ticket {
+                let woken = self.woken.wait_timeout(unchanged, pause);
+                drop(woken.unwrap_or_else(|poisoned| poisoned.into_inner()));
+                pause = (2 * pause).min(LONGEST_SLEEP);
+            }
+        }
+    }
+
+    /// Ends the launch if it has run longer than it may. Returns how long until it should be asked again.
+    pub(super) fn fail_if_late(&self) -> Duration {
+        let Some(timeout) = self.timeout else {
+            return Duration::from_secs(60);
+        };
+        let left = timeout.saturating_sub(self.start.elapsed());
+        if left.is_zero() && !self.is_aborted() {
+            self.abort(Failure::TimedOut {
+                after: timeout,
+                report: self.report(),
+            });
+        }
+        left.max(FIRST_SLEEP)
+    }
+
+    fn report(&self) -> HangReport {
+        let threads: Vec<ThreadReport> = self
+            .seats
+            .iter()
+            .enumerate()
+            .map(|(rank, seat)| seat.0.report(rank % self.threads))
+            .collect();
+        let begun = self.next_block.0.load(Ordering::Relaxed).min(self.blocks);
+        HangReport::new(threads, self.blocks, self.threads, self.blocks - begun)
+    }
+}
+
+struct Asleep<'a>(&'a AtomicUsize);
+
+impl Drop for Asleep<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Proves that nobody will ever move again: everybody was seen waiting, then looked once more and found the condition false,
+/// and nobody moved in between. The argument is in `README.md`.
+#[derive(Debug, Default)]
+struct Detector {
+    /// The probe that was sent, and how often each thread had moved before.
+    sent: Option<(u64, Vec<u64>)>,
+}
+
+impl Detector {
+    fn proves_deadlock(&mut self, flight: &Flight<'_>) -> bool {
+        let Some(moves) = flight
+            .seats
+            .iter()
+            .map(|seat| seat.0.stuck())
+            .collect::<Option<Vec<_>>>()
+        else {
+            self.sent = None;
+            return false;
+        };
+        match &self.sent {
+            Some((probe, before)) if *before == moves => flight.seats.iter().all(|seat| seat.0.has_confirmed(*probe)),
+            _ => {
+                let probe = flight.probe.fetch_add(1, Ordering::AcqRel) + 1;
+                self.sent = Some((probe, moves));
+                // So that the others look at once.
+                flight.wake();
+                false
+            }
+        }
+    }
+}

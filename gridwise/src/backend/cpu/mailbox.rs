@@ -1,0 +1,208 @@
+//! How a job reaches a worker and how its end reaches the leader: one word a worker. The protocol is in `README.md`.
+
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    host::device::WaitPolicy,
+    sync::{AtomicBool, AtomicUsize, Mutex, Padded, hint, lock, thread},
+};
+
+/// No job.
+const EMPTY: usize = 0;
+
+/// How long an idle worker looks for work in each stage, before it sleeps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Looks with a pause between.
+    pub(super) looks: u32,
+    /// Time of looks with a yield between.
+    pub(super) yielding: Duration,
+    /// Whether to sleep at all.
+    pub(super) sleeps: bool,
+}
+
+impl Patience {
+    /// What the policy means for a worker with nothing to do. `spins` is for a machine with a core for each worker.
+    pub(super) fn of_worker(policy: WaitPolicy, spins: u32) -> Self {
+        match policy {
+            WaitPolicy::Active => Self {
+                looks: spins,
+                yielding: Duration::MAX,
+                sleeps: false,
+            },
+            // Several times the pause between launches that a program makes while it prepares the next one.
+            WaitPolicy::Adaptive => Self {
+                looks: spins,
+                yielding: Duration::from_millis(10),
+                sleeps: true,
+            },
+            WaitPolicy::Passive => Self {
+                looks: 0,
+                yielding: Duration::ZERO,
+                sleeps: true,
+            },
+        }
+    }
+
+    /// Looks until `ready` gives something, or patience ends.
+    pub(super) fn look<T>(self, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
+        for _ in 0..self.looks {
+            if let Some(found) = ready() {
+                return Some(found);
+            }
+            hint::spin_loop();
+        }
+        if let Some(found) = ready() {
+            return Some(found);
+        }
+        if self.yielding.is_zero() {
+            return None;
+        }
+        let start = Instant::now();
+        loop {
+            // The clock costs as much as a yield: read it once for several.
+            for _ in 0..8 {
+                thread::yield_now();
+                if let Some(found) = ready() {
+                    return Some(found);
+                }
+            }
+            if self.sleeps && start.elapsed() >= self.yielding {
+                return None;
+            }
+        }
+    }
+}
+
+/// One worker's mailbox. The leader of a launch posts, the worker takes and finishes, the leader waits for the end.
+#[derive(Debug)]
+pub(super) struct Mailbox {
+    /// [`EMPTY`], or the job.
+    job: Padded<AtomicUsize>,
+    /// The worker sleeps, or is about to.
+    asleep: AtomicBool,
+    /// The leader sleeps, or is about to.
+    awaited: AtomicBool,
+    worker: Mutex<Option<thread::Thread>>,
+    leader: Mutex<Option<thread::Thread>>,
+}
+
+impl Mailbox {
+    pub(super) fn new() -> Self {
+        Self {
+            job: Padded(AtomicUsize::new(EMPTY)),
+            asleep: AtomicBool::new(false),
+            awaited: AtomicBool::new(false),
+            worker: Mutex::new(None),
+            leader: Mutex::new(None),
+        }
+    }
+
+    /// Leader: hands over `job` (not 0) to the worker, which has none. What the leader wrote before is visible to the worker.
+    pub(super) fn post(&self, job: usize) {
+        self.job.0.swap(job, Ordering::SeqCst);
+        if self.asleep.load(Ordering::SeqCst)
+            && let Some(worker) = &*lock(&self.worker)
+        {
+            worker.unpark();
+        }
+    }
+
+    /// Worker: waits for a job.
+    pub(super) fn take(&self, patience: Patience) -> usize {
+        let ready = || Some(self.job.0.load(Ordering::Acquire)).filter(|&job| job != EMPTY);
+        if let Some(job) = patience.look(ready) {
+            return job;
+        }
+        *lock(&self.worker) = Some(thread::current());
+        self.asleep.store(true, Ordering::SeqCst);
+        let job = loop {
+            // Looks after raising the flag: either this sees the job, or `post` sees the flag.
+            match self.job.0.load(Ordering::SeqCst) {
+                EMPTY => thread::park(),
+                job => break job,
+            }
+        };
+        self.asleep.store(false, Ordering::Relaxed);
+        job
+    }
+
+    /// Worker: the job is done. What the worker wrote before is visible to the leader. The job is not touched after this.
+    pub(super) fn finish(&self) {
+        self.job.0.swap(EMPTY, Ordering::SeqCst);
+        if self.awaited.load(Ordering::SeqCst)
+            && let Some(leader) = &*lock(&self.leader)
+        {
+            leader.unpark();
+        }
+    }
+
+    /// Leader: waits until the worker has finished. While it sleeps it calls `idle` now and then, which returns how long to
+    /// sleep at most.
+    pub(super) fn wait(&self, patience: Patience, mut idle: impl FnMut() -> Duration) {
+        let done = || (self.job.0.load(Ordering::Acquire) == EMPTY).then_some(());
+        if patience.look(done).is_some() {
+            return;
+        }
+        *lock(&self.leader) = Some(thread::current());
+        self.awaited.store(true, Ordering::SeqCst);
+        // Looks after raising the flag: either this sees the end, or `finish` sees the flag.
+        while self.job.0.load(Ordering::SeqCst) != EMPTY {
+            park_timeout(idle());
+        }
+        self.awaited.store(false, Ordering::Relaxed);
+    }
+}
+
+#[cfg(not(loom))]
+fn park_timeout(timeout: Duration) {
+    thread::park_timeout(timeout);
+}
+
+/// Without the timeout: the model has to show that no wake-up is lost.
+#[cfg(loom)]
+fn park_timeout(_: Duration) {
+    thread::park();
+}
+
+#[cfg(all(test, loom))]
+mod test_loom {
+    use super::*;
+    use crate::sync::Arc;
+
+    const HASTY: Patience = Patience {
+        looks: 0,
+        yielding: Duration::ZERO,
+        sleeps: true,
+    };
+
+    /// Two jobs in a row, both sides going to sleep at once: every job arrives, every end is noticed, memory follows.
+    #[test]
+    fn loom_no_wake_up_is_lost_between_leader_and_worker() {
+        loom::model(|| {
+            let mailbox = Arc::new(Mailbox::new());
+            let data = Arc::new(loom::cell::UnsafeCell::new(0_u32));
+            let worker = loom::thread::spawn({
+                let (mailbox, data) = (mailbox.clone(), data.clone());
+                move || {
+                    for expected in [1, 2] {
+                        assert_eq!(mailbox.take(HASTY), expected);
+                        // SAFETY: the mailbox hands the data back and forth.
+                        data.with_mut(|value| unsafe { *value += 1 });
+                        mailbox.finish();
+                    }
+                }
+            });
+            for job in [1, 2] {
+                mailbox.post(job);
+                mailbox.wait(HASTY, || Duration::MAX);
+                // SAFETY: the mailbox hands the data back and forth.
+                data.with(|value| assert_eq!(unsafe { *value }, job as u32));
+            }
+            worker.join().unwrap();
+        });
+    }
+}

@@ -1,0 +1,143 @@
+//! Who may use which workers: plain launches share the device, a cooperative one has it to itself, first come first served.
+
+use crate::sync::{Condvar, Mutex, MutexGuard, lock};
+
+use super::scratch::Scratch;
+
+/// What a launch needs beside the thread that asks for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Need {
+    /// Workers without which it cannot run.
+    pub(super) at_least: usize,
+    /// Workers it can use.
+    pub(super) at_most: usize,
+    /// Nobody else on the device.
+    pub(super) exclusive: bool,
+}
+
+#[derive(Debug)]
+struct State {
+    free: Vec<bool>,
+    free_count: usize,
+    sharing: usize,
+    exclusive: bool,
+    // Tickets: whoever asks first is served first, so that neither many small launches nor one large starve the other.
+    next_ticket: u64,
+    serving: u64,
+    spare: Vec<Scratch>,
+}
+
+/// The roster of a device's workers.
+#[derive(Debug)]
+pub(super) struct Roster {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// A launch's claim on workers and scratch.
+#[derive(Debug)]
+pub(super) struct Admission {
+    /// Indices of the workers, ascending.
+    pub(super) workers: Vec<usize>,
+    pub(super) scratch: Scratch,
+    exclusive: bool,
+}
+
+impl Roster {
+    pub(super) fn new(workers: usize) -> Self {
+        let state = State {
+            free: vec![true; workers],
+            free_count: workers,
+            sharing: 0,
+            exclusive: false,
+            next_ticket: 0,
+            serving: 0,
+            spare: Vec::new(),
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Waits for its turn and for what it needs.
+    pub(super) fn admit(&self, need: Need) -> Admission {
+        let mut state = lock(&self.state);
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
+        while state.serving != ticket || !state.satisfies(need) {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        state.serving += 1;
+        let mut scratch = state.spare.pop().unwrap_or_default();
+        let mut workers = std::mem::take(&mut scratch.workers);
+        state.take(need, &mut workers);
+        self.notify(state);
+        Admission {
+            workers,
+            scratch,
+            exclusive: need.exclusive,
+        }
+    }
+
+    /// Gives workers back; and the scratch, unless its state was left behind by an aborted launch.
+    pub(super) fn release(&self, admission: Admission, reusable: bool) {
+        let Admission {
+            mut workers,
+            mut scratch,
+            exclusive,
+        } = admission;
+        let mut state = lock(&self.state);
+        for &worker in &workers {
+            state.free[worker] = true;
+        }
+        state.free_count += workers.len();
+        if exclusive {
+            state.exclusive = false;
+        } else {
+            state.sharing -= 1;
+        }
+        if reusable {
+            workers.clear();
+            scratch.workers = workers;
+            state.spare.push(scratch);
+        }
+        self.notify(state);
+    }
+
+    fn notify(&self, state: MutexGuard<'_, State>) {
+        let somebody_waits = state.serving != state.next_ticket;
+        drop(state);
+        if somebody_waits {
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl State {
+    fn satisfies(&self, need: Need) -> bool {
+        !self.exclusive && (!need.exclusive || self.sharing == 0) && self.free_count >= need.at_least
+    }
+
+    fn take(&mut self, need: Need, workers: &mut Vec<usize>) {
+        if need.exclusive {
+            self.exclusive = true;
+        } else {
+            self.sharing += 1;
+        }
+        let free = self
+            .free
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, free)| **free)
+            .take(need.at_most);
+        workers.extend(free.map(|(worker, free)| {
+            *free = false;
+            worker
+        }));
+        self.free_count -= workers.len();
+    }
+}

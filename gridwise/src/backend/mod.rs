@@ -1,0 +1,3 @@
+//! The back ends, one folder each. Nothing outside a folder names anything inside but its device type.
+
+pub(crate) mod cpu;

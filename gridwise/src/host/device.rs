@@ -1,0 +1,396 @@
+//! Devices: finding, choosing and opening them.
+
+use std::{collections::HashMap, env, fmt, str::FromStr};
+
+use bytemuck::Pod;
+use thiserror::Error;
+
+use super::{
+    buffer::{AllocationError, Buffer},
+    launch::{Demand, Grid, LaunchError, LaunchPlan, Terms, plan},
+    phases::Costs,
+    queue::{Queue, QueueOptions},
+    residency::{Limits, Residency},
+};
+use crate::{
+    backend::cpu::{self, CpuDevice},
+    kernel::{GridKernel, Kernel},
+    sync::{Arc, Mutex},
+};
+
+/// Chooses the device that [`Device::from_env`] opens.
+pub const DEVICE_VARIABLE: &str = "GRIDWISE_DEVICE";
+
+/// How workers wait for the next launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WaitPolicy {
+    /// Spin for ever: the fastest launches, at the price of a busy core for each worker.
+    Active,
+    /// Spin, then yield, then sleep after 10 ms without work.
+    #[default]
+    Adaptive,
+    /// Sleep at once.
+    Passive,
+}
+
+/// How to set up a CPU device.
+///
+/// As text, for [`Device::open`]: `cpu`, or `cpu:` and any of `blocks=2`, `threads=4`, `wait=active|adaptive|passive`,
+/// `pin=on|off`, `shared=65536`, separated by commas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuOptions {
+    /// Blocks that are resident together. May exceed the cores: blocks then share them.
+    pub resident_blocks: usize,
+    /// Threads in each block, where a launch does not say.
+    pub threads_per_block: usize,
+    /// How workers wait for the next launch.
+    pub wait: WaitPolicy,
+    /// Whether workers are pinned to cores. They never are where there are more workers than cores, or a quota.
+    pub pin: bool,
+    /// Bytes of shared memory that a block may hold.
+    pub shared_bytes: usize,
+}
+
+/// Workers that a CPU device can have.
+const MOST_WORKERS: usize = 4096;
+/// Shared memory of a block where nothing else is said: it should stay in a core's own cache.
+const SHARED_BYTES: usize = 256 << 10;
+/// Shared memory that a block can be given at most: handles count bytes in 32 bits.
+const MOST_SHARED_BYTES: usize = 1 << 30;
+/// Blocks of a grid, on every device.
+const MOST_BLOCKS: usize = (1 << 31) - 1;
+
+impl CpuOptions {
+    /// One block a core (as the affinity mask and the cgroup quota allow), of `threads` threads.
+    pub fn with_threads(threads: usize) -> Self {
+        let parallelism = cpu::Topology::of_this_process().parallelism;
+        Self {
+            resident_blocks: (parallelism / threads.max(1)).max(1),
+            threads_per_block: threads,
+            wait: WaitPolicy::default(),
+            pin: true,
+            shared_bytes: SHARED_BYTES,
+        }
+    }
+
+    fn validate(&self) -> Result<(), DeviceError> {
+        let check = |option, value, most| {
+            if (1..=most).contains(&value) {
+                Ok(())
+            } else {
+                Err(DeviceError::Range {
+                    option,
+                    value,
+                    least: 1,
+                    most,
+                })
+            }
+        };
+        check("blocks", self.resident_blocks, MOST_WORKERS)?;
+        check("threads", self.threads_per_block, MOST_WORKERS)?;
+        check(
+            "blocks times threads",
+            self.resident_blocks * self.threads_per_block,
+            MOST_WORKERS,
+        )?;
+        check("shared", self.shared_bytes, MOST_SHARED_BYTES)
+    }
+}
+
+impl Default for CpuOptions {
+    fn default() -> Self {
+        Self::with_threads(1)
+    }
+}
+
+impl FromStr for CpuOptions {
+    type Err = DeviceError;
+
+    fn from_str(text: &str) -> Result<Self, DeviceError> {
+        let mut blocks = None;
+        let mut threads = 1;
+        let mut options = Self::default();
+        for setting in text.split(',').filter(|setting| !setting.is_empty()) {
+            let bad = || DeviceError::Setting {
+                setting: setting.to_owned(),
+            };
+            let (name, value) = setting.split_once('=').ok_or_else(bad)?;
+            let number = || value.parse::<usize>().map_err(|_| bad());
+            match (name, value) {
+                ("blocks", _) => blocks = Some(number()?),
+                ("threads", _) => threads = number()?,
+                ("shared", _) => options.shared_bytes = number()?,
+                ("wait", "active") => options.wait = WaitPolicy::Active,
+                ("wait", "adaptive") => options.wait = WaitPolicy::Adaptive,
+                ("wait", "passive") => options.wait = WaitPolicy::Passive,
+                ("pin", "on") => options.pin = true,
+                ("pin", "off") => options.pin = false,
+                _ => return Err(bad()),
+            }
+        }
+        let shape = Self::with_threads(threads);
+        options.threads_per_block = threads;
+        options.resident_blocks = blocks.unwrap_or(shape.resident_blocks);
+        options.validate()?;
+        Ok(options)
+    }
+}
+
+/// A device could not be opened.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// No such kind of device.
+    #[error("there is no device `{name}`; there is `cpu`, with options like `cpu:blocks=2,threads=4`")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// A setting that is not understood.
+    #[error(
+        "device option `{setting}` is not understood; a cpu device takes blocks=N, threads=N, shared=BYTES, \
+         wait=active|adaptive|passive, pin=on|off, separated by commas"
+    )]
+    Setting {
+        /// The setting.
+        setting: String,
+    },
+    /// A setting out of range.
+    #[error("device option {option} is {value}, but has to be from {least} to {most}")]
+    Range {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        value: usize,
+        /// The smallest value allowed.
+        least: usize,
+        /// The largest value allowed.
+        most: usize,
+    },
+    /// The system refused to start the workers.
+    #[error("only {started} of {wanted} workers could be started: {source}")]
+    Threads {
+        /// Workers that run, the calling thread among them.
+        started: usize,
+        /// Workers wanted.
+        wanted: usize,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// A device. Clones share it; it is closed with the last of them and of its queues.
+///
+/// A CPU device owns threads: open it once and keep it.
+#[derive(Clone)]
+pub struct Device {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    backend: Backend,
+    costs: Mutex<HashMap<(usize, usize), Costs>>,
+    steps: Mutex<HashMap<(&'static str, usize, usize), super::phases::StepTimes>>,
+}
+
+enum Backend {
+    Cpu(CpuDevice),
+}
+
+impl Device {
+    /// Opens the device that the environment variable `GRIDWISE_DEVICE` names, else a CPU device with a block a core.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn from_env() -> Result<Self, DeviceError> {
+        match env::var(DEVICE_VARIABLE) {
+            Ok(name) if !name.is_empty() => Self::open(&name),
+            _ => Self::cpu(CpuOptions::default()),
+        }
+    }
+
+    /// Opens a device by name; [`CpuOptions`] says what a name may hold.
+    ///
+    /// # Errors
+    /// If there is no such device, an option is not understood or out of range, or threads cannot be started.
+    pub fn open(name: &str) -> Result<Self, DeviceError> {
+        let (kind, options) = name.split_once(':').unwrap_or((name, ""));
+        match kind {
+            "cpu" => Self::cpu(options.parse()?),
+            _ => Err(DeviceError::Unknown { name: name.to_owned() }),
+        }
+    }
+
+    /// Opens a CPU device.
+    ///
+    /// # Errors
+    /// If an option is out of range, or threads cannot be started.
+    pub fn cpu(options: CpuOptions) -> Result<Self, DeviceError> {
+        options.validate()?;
+        Ok(Self::new(Backend::Cpu(CpuDevice::open(options)?)))
+    }
+
+    /// Opens every device there is, with its default options.
+    ///
+    /// # Errors
+    /// If one that is there cannot be opened.
+    pub fn all() -> Result<Vec<Self>, DeviceError> {
+        Ok(vec![Self::cpu(CpuOptions::default())?])
+    }
+
+    fn new(backend: Backend) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                backend,
+                costs: Mutex::default(),
+                steps: Mutex::default(),
+            }),
+        }
+    }
+
+    /// The name that opens a device like this one.
+    pub fn name(&self) -> String {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) => {
+                format!(
+                    "cpu:blocks={},threads={}",
+                    cpu.options.resident_blocks, cpu.options.threads_per_block
+                )
+            }
+        }
+    }
+
+    /// What the device is, for people.
+    pub fn properties(&self) -> DeviceProperties {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) => DeviceProperties {
+                name: self.name(),
+                cores: cpu.topology.parallelism,
+                workers: cpu.options.resident_blocks * cpu.options.threads_per_block,
+                threads_per_block: cpu.options.threads_per_block,
+                shared_bytes: cpu.options.shared_bytes,
+                wait: cpu.options.wait,
+            },
+        }
+    }
+
+    /// A queue with default options.
+    pub fn queue(&self) -> Queue {
+        self.queue_with(QueueOptions::default())
+    }
+
+    /// A queue.
+    pub fn queue_with(&self, options: QueueOptions) -> Queue {
+        Queue::new(self.clone(), options)
+    }
+
+    /// A buffer of `len` zeros.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn zeroed<T: Pod>(&self, len: usize) -> Result<Buffer<T>, AllocationError> {
+        Buffer::zeroed(len)
+    }
+
+    /// How many blocks of this kernel fit together, with the device's own number of threads a block.
+    pub fn residency<K: Kernel>(&self, kernel: &K) -> Residency {
+        self.residency_of(Demand::of(kernel))
+    }
+
+    /// [`residency`](Self::residency) of a kernel that synchronises the grid.
+    pub fn grid_residency<K: GridKernel>(&self, kernel: &K) -> Residency {
+        self.residency_of(Demand::of_grid(kernel))
+    }
+
+    fn residency_of(&self, demand: Demand) -> Residency {
+        let threads = self.default_threads();
+        self.limits()
+            .residency(threads, demand.shared_bytes(cpu::reserved(threads)))
+    }
+
+    /// The most blocks of any kernel that are resident together, with the device's own number of threads a block: the size for
+    /// buffers with an element a block.
+    pub fn most_resident_blocks(&self) -> usize {
+        self.limits().residency(self.default_threads(), 0).blocks()
+    }
+
+    fn limits(&self) -> Limits {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) => Limits {
+                workers: cpu.options.resident_blocks * cpu.options.threads_per_block,
+                shared_bytes: cpu.options.shared_bytes,
+                blocks: MOST_BLOCKS,
+            },
+        }
+    }
+
+    fn default_threads(&self) -> usize {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) => cpu.options.threads_per_block,
+        }
+    }
+
+    pub(crate) fn plan(
+        &self,
+        demand: Demand,
+        grid: Grid,
+        cooperative: bool,
+        terms: Terms,
+    ) -> Result<Option<LaunchPlan>, LaunchError> {
+        plan(
+            self.limits(),
+            self.default_threads(),
+            cpu::reserved,
+            demand,
+            grid,
+            cooperative,
+            terms,
+        )
+    }
+
+    pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) => cpu.launch(plan, kernel),
+        }
+    }
+
+    pub(crate) fn launch_cooperative<K: GridKernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) => cpu.launch_cooperative(plan, kernel),
+        }
+    }
+
+    /// Measured costs of barriers and launches, by blocks and threads.
+    pub(crate) fn costs(&self) -> &Mutex<HashMap<(usize, usize), Costs>> {
+        &self.inner.costs
+    }
+
+    /// Measured times of steps, by kernel, blocks and threads.
+    pub(crate) fn step_times(&self) -> &Mutex<HashMap<(&'static str, usize, usize), super::phases::StepTimes>> {
+        &self.inner.steps
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.name())
+    }
+}
+
+/// What a device is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceProperties {
+    /// The name that opens a device like it.
+    pub name: String,
+    /// Cores' worth of time that the process may use.
+    pub cores: usize,
+    /// Workers, the launching thread among them.
+    pub workers: usize,
+    /// Threads in each block, where a launch does not say.
+    pub threads_per_block: usize,
+    /// Bytes of shared memory that a block may hold.
+    pub shared_bytes: usize,
+    /// How workers wait for the next launch.
+    pub wait: WaitPolicy,
+}

@@ -1,0 +1,350 @@
+//! What a launch asks for, the checks it has to pass, and how it can fail.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::{
+    report::HangReport,
+    residency::{LimitedBy, Limits},
+};
+use crate::kernel::{GridKernel, Kernel, SharedLayout, grid_barrier::BarrierShape, shared::SharedCursor};
+
+/// A grid by the frames of its index domain: at most one block a frame, and as many as the device can run together. The kernel
+/// is right for any number of blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Frames {
+    /// `None` for a frame without extent.
+    count: Option<usize>,
+    threads: Option<usize>,
+}
+
+impl Frames {
+    /// `len` indices in frames of `frame`.
+    pub fn new(len: usize, frame: usize) -> Self {
+        Self::of([len], [frame])
+    }
+
+    /// A domain of several dimensions, in frames with these extents.
+    pub fn of<const N: usize>(extents: [usize; N], frame: [usize; N]) -> Self {
+        let count = extents
+            .into_iter()
+            .zip(frame)
+            .try_fold(1_usize, |frames, (extent, frame)| {
+                (frame > 0).then(|| frames.saturating_mul(extent.div_ceil(frame)))
+            });
+        Self { count, threads: None }
+    }
+
+    /// With that many threads in each block, instead of the device's own choice.
+    pub fn threads(self, threads: usize) -> Grid {
+        Grid {
+            threads: Some(threads),
+            ..self.into()
+        }
+    }
+}
+
+/// A grid by the number of its blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// As many as are resident together.
+    Resident,
+    /// Exactly that many.
+    Exactly(usize),
+}
+
+impl Blocks {
+    /// With that many threads in each block, instead of the device's own choice.
+    pub fn threads(self, threads: usize) -> Grid {
+        Grid {
+            threads: Some(threads),
+            ..self.into()
+        }
+    }
+}
+
+/// The shape of a launch: made from [`Frames`] or [`Blocks`].
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    size: Size,
+    threads: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Size {
+    Frames(Option<usize>),
+    Blocks(Blocks),
+}
+
+impl From<Frames> for Grid {
+    fn from(frames: Frames) -> Self {
+        Self {
+            size: Size::Frames(frames.count),
+            threads: frames.threads,
+        }
+    }
+}
+
+impl From<Blocks> for Grid {
+    fn from(blocks: Blocks) -> Self {
+        Self {
+            size: Size::Blocks(blocks),
+            threads: None,
+        }
+    }
+}
+
+/// Why a launch was refused, or how it failed while it ran. Every variant names the kernel.
+///
+/// After a failure while it ran, the buffers lent to the launch hold whatever the kernel had stored; the device and the queue
+/// stay usable.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// A grid without blocks was asked for.
+    #[error("kernel `{kernel}`: a grid has at least one block")]
+    ZeroBlocks {
+        /// The kernel.
+        kernel: &'static str,
+    },
+    /// Blocks without threads were asked for.
+    #[error("kernel `{kernel}`: a block has at least one thread")]
+    ZeroThreads {
+        /// The kernel.
+        kernel: &'static str,
+    },
+    /// Frames without extent were asked for.
+    #[error("kernel `{kernel}`: a frame has at least one index along each axis")]
+    ZeroFrame {
+        /// The kernel.
+        kernel: &'static str,
+    },
+    /// More blocks than a grid can have.
+    #[error(
+        "kernel `{kernel}`: {requested} blocks, but a grid has at most {limit}; let each block loop over several frames"
+    )]
+    TooManyBlocks {
+        /// The kernel.
+        kernel: &'static str,
+        /// Blocks asked for.
+        requested: usize,
+        /// Blocks that a grid can have.
+        limit: usize,
+    },
+    /// More threads in a block than can run together.
+    #[error("kernel `{kernel}`: blocks of {requested} threads, but the device runs at most {limit} together")]
+    ThreadsPerBlock {
+        /// The kernel.
+        kernel: &'static str,
+        /// Threads asked for.
+        requested: usize,
+        /// Threads that a block can have here.
+        limit: usize,
+    },
+    /// More shared memory than a block can have.
+    #[error("kernel `{kernel}`: {requested} bytes of shared memory a block, but the device has {limit}")]
+    SharedMemory {
+        /// The kernel.
+        kernel: &'static str,
+        /// Bytes the kernel needs.
+        requested: usize,
+        /// Bytes a block can have here.
+        limit: usize,
+    },
+    /// A grid that synchronises does not fit on the device.
+    #[error(
+        "kernel `{kernel}`: {requested} blocks cannot be resident together, at most {capacity} can, limited by {limited_by}; \
+         ask for Blocks::Resident, or run phases by relaunch"
+    )]
+    NotResident {
+        /// The kernel.
+        kernel: &'static str,
+        /// Blocks asked for.
+        requested: usize,
+        /// Blocks that fit.
+        capacity: usize,
+        /// What keeps more from fitting.
+        limited_by: LimitedBy,
+    },
+    /// There is no memory for the shared memory of the blocks.
+    #[error("kernel `{kernel}`: no memory for {bytes} bytes of shared memory of all blocks together")]
+    OutOfMemory {
+        /// The kernel.
+        kernel: &'static str,
+        /// Bytes of all blocks that run together.
+        bytes: usize,
+    },
+    /// A kernel of a device asked for a launch on the same device.
+    #[error("kernel `{kernel}`: launched from inside a kernel of the same device, which would wait for itself")]
+    Nested {
+        /// The kernel.
+        kernel: &'static str,
+    },
+    /// A thread of the kernel panicked. The others were released.
+    #[error("kernel `{kernel}` panicked in block {block}, thread {thread}: {message}")]
+    Panicked {
+        /// The kernel.
+        kernel: &'static str,
+        /// The block.
+        block: usize,
+        /// The thread in it.
+        thread: usize,
+        /// What it panicked with.
+        message: String,
+    },
+    /// The launch ran longer than the queue allows, and was given up.
+    #[error("kernel `{kernel}` was given up after {after:?}: {report}")]
+    TimedOut {
+        /// The kernel.
+        kernel: &'static str,
+        /// The time it had.
+        after: Duration,
+        /// Where its threads stood.
+        report: HangReport,
+    },
+    /// Every thread waited for something that nobody was left to do.
+    #[error("kernel `{kernel}` deadlocked: {report}")]
+    Deadlock {
+        /// The kernel.
+        kernel: &'static str,
+        /// Where its threads stood.
+        report: HangReport,
+    },
+}
+
+/// A launch that has passed all checks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaunchPlan {
+    pub(crate) kernel: &'static str,
+    pub(crate) blocks: usize,
+    pub(crate) threads: usize,
+    pub(crate) shared_bytes: usize,
+    pub(crate) dynamic_len: usize,
+    pub(crate) barrier: BarrierShape,
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// What a kernel needs of a device, whatever its kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Demand {
+    kernel: &'static str,
+    dynamic_len: usize,
+    shared_after: fn(reserved: usize, dynamic_len: usize) -> usize,
+}
+
+fn shared_after<S: SharedLayout>(reserved: usize, dynamic_len: usize) -> usize {
+    let mut cursor = SharedCursor::new(reserved, dynamic_len);
+    S::place(&mut cursor);
+    cursor.used()
+}
+
+impl Demand {
+    pub(crate) fn of<K: Kernel>(kernel: &K) -> Self {
+        Self {
+            kernel: K::NAME,
+            dynamic_len: kernel.dynamic_len(),
+            shared_after: shared_after::<K::Shared>,
+        }
+    }
+
+    pub(crate) fn of_grid<K: GridKernel>(kernel: &K) -> Self {
+        Self {
+            kernel: K::NAME,
+            dynamic_len: kernel.dynamic_len(),
+            shared_after: shared_after::<K::Shared>,
+        }
+    }
+
+    /// Bytes of shared memory a block, `reserved` of them for the library.
+    pub(crate) fn shared_bytes(&self, reserved: usize) -> usize {
+        (self.shared_after)(reserved, self.dynamic_len)
+    }
+}
+
+/// What the queue adds to a launch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Terms {
+    pub(crate) headroom: usize,
+    pub(crate) barrier: Option<BarrierShape>,
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// Blocks from which on the tree is the default barrier.
+const TREE_FROM: usize = 32;
+
+/// Checks a launch. `Ok(None)` is a launch with nothing to do.
+///
+/// Pure, so that every rule is tested without a device.
+pub(crate) fn plan(
+    limits: Limits,
+    default_threads: usize,
+    reserved: fn(threads: usize) -> usize,
+    demand: Demand,
+    grid: Grid,
+    cooperative: bool,
+    terms: Terms,
+) -> Result<Option<LaunchPlan>, LaunchError> {
+    let kernel = demand.kernel;
+    let threads = grid.threads.unwrap_or(default_threads);
+    if threads == 0 {
+        return Err(LaunchError::ZeroThreads { kernel });
+    }
+    if threads > limits.workers {
+        return Err(LaunchError::ThreadsPerBlock {
+            kernel,
+            requested: threads,
+            limit: limits.workers,
+        });
+    }
+    let shared_bytes = demand.shared_bytes(reserved(threads));
+    if shared_bytes > limits.shared_bytes {
+        return Err(LaunchError::SharedMemory {
+            kernel,
+            requested: shared_bytes,
+            limit: limits.shared_bytes,
+        });
+    }
+    let residency = limits.residency(threads, shared_bytes);
+    let (capacity, limited_by) = match (cooperative, terms.headroom) {
+        (true, headroom) if headroom > 0 => (residency.blocks().saturating_sub(headroom), LimitedBy::Headroom),
+        _ => (residency.blocks(), residency.limited_by),
+    };
+    let blocks = match grid.size {
+        Size::Frames(None) => return Err(LaunchError::ZeroFrame { kernel }),
+        Size::Frames(Some(0)) => return Ok(None),
+        Size::Frames(Some(frames)) => frames.min(capacity.max(1)),
+        Size::Blocks(Blocks::Resident) => capacity.max(1),
+        Size::Blocks(Blocks::Exactly(0)) => return Err(LaunchError::ZeroBlocks { kernel }),
+        Size::Blocks(Blocks::Exactly(blocks)) => blocks,
+    };
+    if blocks > limits.blocks {
+        return Err(LaunchError::TooManyBlocks {
+            kernel,
+            requested: blocks,
+            limit: limits.blocks,
+        });
+    }
+    if cooperative && blocks > capacity {
+        return Err(LaunchError::NotResident {
+            kernel,
+            requested: blocks,
+            capacity,
+            limited_by,
+        });
+    }
+    let by_size = if blocks >= TREE_FROM {
+        BarrierShape::Tree
+    } else {
+        BarrierShape::Flip
+    };
+    Ok(Some(LaunchPlan {
+        kernel,
+        blocks,
+        threads,
+        shared_bytes,
+        dynamic_len: demand.dynamic_len,
+        barrier: terms.barrier.unwrap_or(by_size),
+        timeout: terms.timeout,
+    }))
+}

@@ -1,0 +1,28 @@
+//! The host side: what a program sees.
+//!
+//! A [`Device`](device::Device) has [queues](queue::Queue) and [buffers](buffer::Buffer). A launch takes a
+//! [grid](launch::Grid) and a kernel; errors are typed and name the kernel.
+
+pub mod buffer;
+pub mod device;
+pub mod error;
+pub mod event;
+pub mod launch;
+pub(crate) mod memory;
+pub mod phases;
+pub mod queue;
+pub mod report;
+pub mod residency;
+pub mod scope;
+
+/// The names a program uses.
+pub mod prelude {
+    pub use super::{
+        buffer::Buffer,
+        device::Device,
+        event::Event,
+        launch::{Blocks, Frames, LaunchError},
+        phases::Strategy,
+        queue::Queue,
+    };
+}

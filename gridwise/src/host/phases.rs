@@ -1,0 +1,481 @@
+//! Runs of phased kernels: one resident grid, or one launch a phase, from one source.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+use super::{
+    device::Device,
+    error::Error,
+    launch::{Blocks, Demand, Grid, LaunchError, LaunchPlan},
+    queue::Queue,
+    residency::LimitedBy,
+};
+use crate::{
+    kernel::{
+        Acc, GridAcc, GridKernel, Kernel, Phase, Phased, SpanMut,
+        phased::{
+            PersistentForm, RECORD_BARRIERS, RECORD_PHASES, RECORD_SAMPLES, RECORD_STEPS, RECORD_WORDS, RelaunchForm,
+            duplicate,
+        },
+    },
+    sync::lock,
+};
+
+/// How to run the phases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Persistent if the grid fits and the measured costs favour it, else relaunch.
+    #[default]
+    Auto,
+    /// One cooperative launch with grid barriers between the phases.
+    Persistent,
+    /// One launch a phase.
+    Relaunch,
+}
+
+/// What was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Structure {
+    /// One cooperative launch with grid barriers between the phases.
+    Persistent,
+    /// One launch a phase.
+    Relaunch,
+}
+
+impl fmt::Display for Structure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Persistent => "persistent",
+            Self::Relaunch => "relaunch",
+        })
+    }
+}
+
+/// Why it was run so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It was asked for.
+    Asked,
+    /// The grid cannot be resident.
+    NotResident {
+        /// Blocks of the grid.
+        requested: usize,
+        /// Blocks that fit.
+        capacity: usize,
+        /// What keeps more from fitting.
+        limited_by: LimitedBy,
+    },
+    /// A grid barrier or a launch, whichever is cheaper on this device for this grid.
+    Boundary {
+        /// Measured time of a grid barrier.
+        barrier: Duration,
+        /// Measured time of a launch.
+        launch: Duration,
+    },
+    /// This kernel has run both ways on this grid, and one was faster.
+    StepTimes {
+        /// Measured time of a persistent step.
+        persistent: Duration,
+        /// Measured time of a step by relaunch.
+        relaunch: Duration,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Asked => f.write_str("it was asked for"),
+            Self::NotResident {
+                requested,
+                capacity,
+                limited_by,
+            } => {
+                write!(
+                    f,
+                    "{requested} blocks cannot be resident together, {capacity} can, limited by {limited_by}"
+                )
+            }
+            Self::Boundary { barrier, launch } => {
+                write!(f, "a grid barrier takes {barrier:.1?} here, a launch {launch:.1?}")
+            }
+            Self::StepTimes { persistent, relaunch } => {
+                write!(
+                    f,
+                    "a step took {persistent:.1?} persistent and {relaunch:.1?} by relaunch"
+                )
+            }
+        }
+    }
+}
+
+/// How to run a phased kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    strategy: Strategy,
+    grid: Grid,
+    check_every: usize,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            strategy: Strategy::Auto,
+            grid: Blocks::Resident.into(),
+            check_every: 1,
+        }
+    }
+}
+
+impl From<Strategy> for RunOptions {
+    fn from(strategy: Strategy) -> Self {
+        Self {
+            strategy,
+            ..Self::default()
+        }
+    }
+}
+
+impl RunOptions {
+    /// How to run it: [`Strategy::Auto`] by default.
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// On which grid: [`Blocks::Resident`] by default. The strategies run the same grid.
+    pub fn grid(mut self, grid: impl Into<Grid>) -> Self {
+        self.grid = grid.into();
+        self
+    }
+
+    /// By relaunch, the host looks every that many steps whether the run is over; launches past the end do nothing. At least 1.
+    pub fn check_every(mut self, steps: usize) -> Self {
+        self.check_every = steps.max(1);
+        self
+    }
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct RunReport {
+    /// What was run.
+    pub structure: Structure,
+    /// Why.
+    pub reason: Reason,
+    /// Steps done.
+    pub steps: usize,
+    /// Blocks of the grid.
+    pub blocks: usize,
+    /// Threads in each block.
+    pub threads: usize,
+    /// Time of the whole run.
+    pub elapsed: Duration,
+    /// Time between two boundaries in which the average block worked, where it was measured: persistent runs of 32 steps and
+    /// more, every 32nd of which is timed.
+    pub phase: Option<Duration>,
+    /// Work of the slowest block over that of the average block, where it was measured.
+    pub imbalance: Option<f64>,
+    /// Time that the average block spent in grid barriers, waiting for slower blocks included: estimated from the timed steps.
+    pub in_barriers: Option<Duration>,
+}
+
+/// What boundaries between phases cost on a device, for a grid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Costs {
+    barrier: Duration,
+    launch: Duration,
+}
+
+/// What steps of a kernel took on a device, for a grid.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StepTimes {
+    persistent: Option<Duration>,
+    relaunch: Option<Duration>,
+}
+
+/// Steps of a run from which on its time is kept: shorter ones measure the start.
+const KEPT_FROM: usize = 16;
+
+impl Queue {
+    /// Runs a phased kernel to its end.
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch); with [`Strategy::Persistent`], also if the grid cannot be resident.
+    pub fn run<P: Phased>(&self, phases: P, options: impl Into<RunOptions>) -> Result<RunReport, Error> {
+        const { assert!(P::PHASES > 0, "a step has at least one phase") };
+        let options = options.into();
+        let (structure, reason) = self.choose(&phases, options)?;
+        let report = match structure {
+            Structure::Persistent => self.run_persistent(phases, options, reason),
+            Structure::Relaunch => self.run_relaunch(phases, options, reason),
+        }?;
+        if report.steps >= KEPT_FROM {
+            let step = report.elapsed / u32::try_from(report.steps).unwrap_or(u32::MAX);
+            let mut times = lock(self.device().step_times());
+            let times = times.entry((P::NAME, report.blocks, report.threads)).or_default();
+            match structure {
+                Structure::Persistent => times.persistent = Some(step),
+                Structure::Relaunch => times.relaunch = Some(step),
+            }
+        }
+        Ok(report)
+    }
+
+    fn choose<P: Phased>(&self, phases: &P, options: RunOptions) -> Result<(Structure, Reason), Error> {
+        match options.strategy {
+            Strategy::Persistent => return Ok((Structure::Persistent, Reason::Asked)),
+            Strategy::Relaunch => return Ok((Structure::Relaunch, Reason::Asked)),
+            Strategy::Auto => {}
+        }
+        let plan = match self.plan_phases(phases, options, true) {
+            Ok(plan) => plan,
+            Err(LaunchError::NotResident {
+                requested,
+                capacity,
+                limited_by,
+                ..
+            }) => {
+                return Ok((
+                    Structure::Relaunch,
+                    Reason::NotResident {
+                        requested,
+                        capacity,
+                        limited_by,
+                    },
+                ));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let Some(plan) = plan else {
+            return Ok((Structure::Persistent, Reason::Asked));
+        };
+        let kept = lock(self.device().step_times())
+            .get(&(P::NAME, plan.blocks, plan.threads))
+            .copied();
+        if let Some(StepTimes {
+            persistent: Some(persistent),
+            relaunch: Some(relaunch),
+        }) = kept
+        {
+            let structure = if persistent <= relaunch {
+                Structure::Persistent
+            } else {
+                Structure::Relaunch
+            };
+            return Ok((structure, Reason::StepTimes { persistent, relaunch }));
+        }
+        let Costs { barrier, launch } = self.costs(&plan)?;
+        let structure = if barrier <= launch {
+            Structure::Persistent
+        } else {
+            Structure::Relaunch
+        };
+        Ok((structure, Reason::Boundary { barrier, launch }))
+    }
+
+    fn plan_phases<P: Phased>(
+        &self,
+        phases: &P,
+        options: RunOptions,
+        cooperative: bool,
+    ) -> Result<Option<LaunchPlan>, LaunchError> {
+        // SAFETY: `Phased` allows copies, and this one is only asked for its needs.
+        let phases = unsafe { duplicate(phases) };
+        let form = PersistentForm {
+            phases,
+            record: SpanMut::new(&mut []),
+        };
+        self.device()
+            .plan(Demand::of_grid(&form), options.grid, cooperative, self.terms())
+    }
+
+    fn run_persistent<P: Phased>(&self, phases: P, options: RunOptions, reason: Reason) -> Result<RunReport, Error> {
+        let start = Instant::now();
+        let Some(plan) = self.plan_phases(&phases, options, true)? else {
+            return Ok(nothing(Structure::Persistent, reason));
+        };
+        let mut record = self.device().zeroed::<u64>(plan.blocks * RECORD_WORDS)?;
+        let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
+        self.launch_cooperative(
+            grid,
+            PersistentForm {
+                phases,
+                record: record.span_mut(),
+            },
+        )?;
+        let elapsed = start.elapsed();
+
+        let record = self.download(&record)?;
+        let blocks = || record.chunks_exact(RECORD_WORDS);
+        let (steps, samples) = (record[RECORD_STEPS], record[RECORD_SAMPLES]);
+        let mean = |word: usize| blocks().map(|block| block[word]).sum::<u64>() / plan.blocks as u64;
+        let measured = |nanoseconds: u64| (samples > 0).then(|| Duration::from_nanos(nanoseconds));
+        let (worked, waited) = (mean(RECORD_PHASES), mean(RECORD_BARRIERS));
+        let slowest = blocks().map(|block| block[RECORD_PHASES]).max().unwrap_or(0);
+        Ok(RunReport {
+            structure: Structure::Persistent,
+            reason,
+            steps: steps as usize,
+            blocks: plan.blocks,
+            threads: plan.threads,
+            elapsed,
+            phase: measured(worked / (samples * P::PHASES as u64).max(1)),
+            imbalance: (worked > 0).then(|| slowest as f64 / worked as f64),
+            in_barriers: measured((waited as f64 / samples.max(1) as f64 * steps as f64) as u64),
+        })
+    }
+
+    fn run_relaunch<P: Phased>(&self, phases: P, options: RunOptions, reason: Reason) -> Result<RunReport, Error> {
+        let start = Instant::now();
+        let Some(plan) = self.plan_phases(&phases, options, false)? else {
+            return Ok(nothing(Structure::Relaunch, reason));
+        };
+        let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
+        let mut stopped = self.device().zeroed::<u64>(2)?;
+        let mut step = 0;
+        let steps = loop {
+            for index in 0..P::PHASES {
+                // The time limit of the queue is for the whole run, as it is when the run is one launch.
+                if let Some(limit) = plan.timeout
+                    && start.elapsed() >= limit
+                {
+                    let report = super::report::HangReport::new(Vec::new(), plan.blocks, plan.threads, plan.blocks);
+                    return Err(LaunchError::TimedOut {
+                        kernel: P::NAME,
+                        after: limit,
+                        report,
+                    }
+                    .into());
+                }
+                // SAFETY: `Phased` allows copies.
+                let phases = unsafe { duplicate(&phases) };
+                let at = Phase { index, step };
+                self.launch(
+                    grid,
+                    RelaunchForm {
+                        phases,
+                        at,
+                        stopped: stopped.span_mut(),
+                    },
+                )?;
+                // The launch of phase 0 has decided whether its step is done at all.
+                if index == 0 && step % options.check_every == 0 && self.stopped_at(&stopped, step) != 0 {
+                    break;
+                }
+            }
+            match self.stopped_at(&stopped, step) {
+                0 => step += 1,
+                steps if step % options.check_every == 0 => break steps,
+                _ => step += 1,
+            }
+        };
+        Ok(RunReport {
+            structure: Structure::Relaunch,
+            reason,
+            steps: steps as usize,
+            blocks: plan.blocks,
+            threads: plan.threads,
+            elapsed: start.elapsed(),
+            phase: None,
+            imbalance: None,
+            in_barriers: None,
+        })
+    }
+
+    fn stopped_at(&self, stopped: &super::buffer::Buffer<u64>, step: usize) -> u64 {
+        stopped.span()[step % 2]
+    }
+
+    /// Measures barrier and launch for a grid, once a device.
+    fn costs(&self, plan: &LaunchPlan) -> Result<Costs, Error> {
+        let key = (plan.blocks, plan.threads);
+        if let Some(costs) = lock(self.device().costs()).get(&key) {
+            return Ok(*costs);
+        }
+        let costs = measure(self.device(), Blocks::Exactly(plan.blocks).threads(plan.threads))?;
+        lock(self.device().costs()).insert(key, costs);
+        Ok(costs)
+    }
+}
+
+fn nothing(structure: Structure, reason: Reason) -> RunReport {
+    RunReport {
+        structure,
+        reason,
+        steps: 0,
+        blocks: 0,
+        threads: 0,
+        elapsed: Duration::ZERO,
+        phase: None,
+        imbalance: None,
+        in_barriers: None,
+    }
+}
+
+/// Rounds of each measurement; the best of [`TRIES`] counts, because disturbances only ever add.
+const ROUNDS: usize = 64;
+const TRIES: usize = 5;
+
+fn measure(device: &Device, grid: Grid) -> Result<Costs, Error> {
+    let queue = device.queue();
+    let mut costs = Costs {
+        barrier: Duration::MAX,
+        launch: Duration::MAX,
+    };
+    let mut nanoseconds = device.zeroed::<u64>(1)?;
+    for _ in 0..TRIES {
+        queue.launch_cooperative(
+            grid,
+            Barriers {
+                nanoseconds: nanoseconds.span_mut(),
+            },
+        )?;
+        let barriers = Duration::from_nanos(nanoseconds.span()[0]);
+        costs.barrier = costs.barrier.min(barriers / ROUNDS as u32);
+        let start = Instant::now();
+        for _ in 0..ROUNDS {
+            queue.launch(grid, Nothing)?;
+        }
+        costs.launch = costs.launch.min(start.elapsed() / ROUNDS as u32);
+    }
+    Ok(costs)
+}
+
+/// Times grid barriers.
+#[repr(C)]
+struct Barriers<'a> {
+    nanoseconds: SpanMut<'a, u64>,
+}
+
+// SAFETY: one thread writes; all meet the same barriers.
+unsafe impl GridKernel for Barriers<'_> {
+    const NAME: &'static str = "gridwise_measure_barriers";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        acc.sync_grid();
+        let start = acc.clock();
+        for _ in 0..ROUNDS {
+            acc.sync_grid();
+        }
+        if acc.block() == 0 && acc.thread() == 0 {
+            self.nanoseconds.set(acc, 0, acc.clock() - start);
+        }
+    }
+}
+
+/// Does nothing.
+#[repr(C)]
+struct Nothing;
+
+// SAFETY: it accesses nothing.
+unsafe impl Kernel for Nothing {
+    const NAME: &'static str = "gridwise_measure_launch";
+    type Shared = ();
+
+    fn run<A: Acc>(self, _: A, _: ()) {}
+}

@@ -1,0 +1,287 @@
+//! Queues: work in order.
+
+use std::{cell::Cell, time::Duration};
+
+use bytemuck::Pod;
+
+use super::{
+    buffer::{AllocationError, Buffer, CopyError},
+    device::Device,
+    event::Event,
+    launch::{Demand, Grid, LaunchError, Terms},
+    scope::Dispatcher,
+};
+use crate::{
+    kernel::{GridKernel, Kernel, Span, SpanMut, grid_barrier::BarrierShape},
+    sync::{Arc, Condvar, Mutex, MutexGuard, lock},
+};
+
+/// What every launch of a queue is subject to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QueueOptions {
+    terms: Terms,
+}
+
+impl QueueOptions {
+    /// Gives up a launch that has run for that long: it ends with [`LaunchError::TimedOut`], which says where each thread stood.
+    ///
+    /// Threads notice at barriers and in waits; one that computes for ever without either cannot be stopped.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.terms.timeout = Some(timeout);
+        self
+    }
+
+    /// Leaves room for that many blocks of other work: a cooperative launch gets so many fewer.
+    pub fn headroom(mut self, blocks: usize) -> Self {
+        self.terms.headroom = blocks;
+        self
+    }
+
+    /// Which grid barrier cooperative launches use, instead of the one that suits the number of blocks.
+    pub fn barrier(mut self, shape: BarrierShape) -> Self {
+        self.terms.barrier = Some(shape);
+        self
+    }
+}
+
+/// A queue of a device: what is asked of it happens in order.
+///
+/// Its methods return when the work is done, or with its error. [`scope`](Self::scope) lets the host go on meanwhile. Threads
+/// may share a queue: their work then takes turns.
+#[derive(Debug)]
+pub struct Queue {
+    device: Device,
+    options: QueueOptions,
+    lane: Option<Arc<Lane>>,
+    pub(super) dispatcher: Mutex<Option<Dispatcher>>,
+}
+
+/// What keeps a queue's work in order: the blocking calls and the pieces of scopes take turns.
+#[derive(Debug, Default)]
+pub(super) struct Lane {
+    turn: Mutex<()>,
+    /// Pieces that are enqueued and not finished.
+    pending: std::sync::atomic::AtomicUsize,
+    finished: Condvar,
+}
+
+thread_local! {
+    /// The lane whose piece this thread is running, if any: calls on that queue from inside the piece are part of it.
+    static RUNNING: Cell<*const Lane> = const { Cell::new(std::ptr::null()) };
+}
+
+impl Lane {
+    pub(super) fn enqueue(&self) {
+        self.pending.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// Runs a piece in its turn.
+    pub(super) fn run_piece(&self, piece: impl FnOnce()) {
+        let turn = lock(&self.turn);
+        let before = RUNNING.replace(self);
+        piece();
+        RUNNING.set(before);
+        self.pending.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+        drop(turn);
+        self.finished.notify_all();
+    }
+
+    /// Waits for the pieces before, and keeps others out; `None` inside a piece of this lane.
+    fn take_turn(&self) -> Option<MutexGuard<'_, ()>> {
+        if RUNNING.get() == std::ptr::from_ref(self) {
+            return None;
+        }
+        let mut turn = lock(&self.turn);
+        while self.pending.load(std::sync::atomic::Ordering::SeqCst) != 0 {
+            turn = self
+                .finished
+                .wait(turn)
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        Some(turn)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.pending.load(std::sync::atomic::Ordering::SeqCst) == 0 && self.turn.try_lock().is_ok()
+    }
+}
+
+impl Queue {
+    pub(crate) fn new(device: Device, options: QueueOptions) -> Self {
+        Self {
+            device,
+            options,
+            lane: Some(Arc::default()),
+            dispatcher: Mutex::new(None),
+        }
+    }
+
+    /// The queue that a piece of work sees: it is in order by being part of the piece.
+    pub(super) fn inline(device: Device, options: QueueOptions) -> Self {
+        Self {
+            device,
+            options,
+            lane: None,
+            dispatcher: Mutex::new(None),
+        }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(super) fn terms(&self) -> Terms {
+        self.options.terms
+    }
+
+    pub(super) fn options(&self) -> QueueOptions {
+        self.options
+    }
+
+    pub(super) fn lane(&self) -> Option<&Arc<Lane>> {
+        self.lane.as_ref()
+    }
+
+    fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+        self.lane.as_ref().and_then(|lane| lane.take_turn())
+    }
+
+    /// Whether everything that was asked of the queue is done. Inside the queue's own work it is not.
+    pub fn is_idle(&self) -> bool {
+        self.lane.as_ref().is_some_and(|lane| lane.is_idle())
+    }
+
+    /// Waits until everything that was asked of the queue is done.
+    pub fn wait(&self) {
+        drop(self.turn());
+    }
+
+    /// Runs `kernel` on a grid whose blocks may run in any order, at the same time or one after another.
+    ///
+    /// # Errors
+    /// If the launch is refused, a thread panics, the threads deadlock, or time runs out.
+    pub fn launch<K: Kernel>(&self, grid: impl Into<Grid>, kernel: K) -> Result<(), LaunchError> {
+        let _turn = self.turn();
+        match self
+            .device
+            .plan(Demand::of(&kernel), grid.into(), false, self.options.terms)?
+        {
+            Some(plan) => self.device.launch(&plan, kernel),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs `kernel` on a grid whose blocks are all resident together, so that they may wait for each other. Nothing else runs
+    /// on the device meanwhile.
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch); and if the grid cannot be resident.
+    pub fn launch_cooperative<K: GridKernel>(&self, grid: impl Into<Grid>, kernel: K) -> Result<(), LaunchError> {
+        let _turn = self.turn();
+        match self
+            .device
+            .plan(Demand::of_grid(&kernel), grid.into(), true, self.options.terms)?
+        {
+            Some(plan) => self.device.launch_cooperative(&plan, kernel),
+            None => Ok(()),
+        }
+    }
+
+    /// A new buffer with the elements of `data`.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer<T>, AllocationError> {
+        let _turn = self.turn();
+        let mut buffer = self.device.zeroed(data.len())?;
+        buffer.span_mut().into_slice().copy_from_slice(data);
+        Ok(buffer)
+    }
+
+    /// The elements of a buffer.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub fn download<T: Pod>(&self, buffer: &Buffer<T>) -> Result<Vec<T>, AllocationError> {
+        let _turn = self.turn();
+        let mut data = Vec::new();
+        let error = AllocationError {
+            len: buffer.len(),
+            element_bytes: size_of::<T>(),
+        };
+        data.try_reserve_exact(buffer.len()).map_err(|_| error)?;
+        data.extend_from_slice(&buffer.span());
+        Ok(data)
+    }
+
+    /// Copies from the host into `destination`.
+    ///
+    /// # Errors
+    /// If the lengths differ.
+    pub fn write<T: Pod>(&self, source: &[T], destination: SpanMut<'_, T>) -> Result<(), CopyError> {
+        let _turn = self.turn();
+        copy(source, destination.into_slice())
+    }
+
+    /// Copies from `source` to the host.
+    ///
+    /// # Errors
+    /// If the lengths differ.
+    pub fn read<T: Pod>(&self, source: Span<'_, T>, destination: &mut [T]) -> Result<(), CopyError> {
+        let _turn = self.turn();
+        copy(&source, destination)
+    }
+
+    /// Copies from `source` into `destination` on the device.
+    ///
+    /// # Errors
+    /// If the lengths differ.
+    pub fn copy<T: Pod>(&self, source: Span<'_, T>, destination: SpanMut<'_, T>) -> Result<(), CopyError> {
+        let _turn = self.turn();
+        copy(&source, destination.into_slice())
+    }
+
+    /// Sets every element of `destination` to `value`.
+    pub fn fill<T: Pod>(&self, destination: SpanMut<'_, T>, value: T) {
+        let _turn = self.turn();
+        destination.into_slice().fill(value);
+    }
+
+    /// Sets every byte of `destination` to `value`.
+    pub fn fill_bytes<T: Pod>(&self, destination: SpanMut<'_, T>, value: u8) {
+        let _turn = self.turn();
+        bytemuck::cast_slice_mut::<T, u8>(destination.into_slice()).fill(value);
+    }
+
+    /// Runs a closure of the host in its turn.
+    pub fn host<R>(&self, closure: impl FnOnce() -> R) -> R {
+        let _turn = self.turn();
+        closure()
+    }
+
+    /// Records an event behind the work so far; it is complete when this returns.
+    pub fn record(&self, event: &Event) {
+        let recording = event.record();
+        let _turn = self.turn();
+        event.complete(recording);
+    }
+
+    /// Waits for an event: work after this comes after what was recorded.
+    pub fn wait_for(&self, event: &Event) {
+        let recording = event.latest();
+        let _turn = self.turn();
+        event.wait_for(recording);
+    }
+}
+
+fn copy<T: Pod>(source: &[T], destination: &mut [T]) -> Result<(), CopyError> {
+    if source.len() != destination.len() {
+        return Err(CopyError::Lengths {
+            source_len: source.len(),
+            destination_len: destination.len(),
+        });
+    }
+    destination.copy_from_slice(source);
+    Ok(())
+}

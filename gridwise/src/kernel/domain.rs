@@ -1,0 +1,285 @@
+//! Index domains, their frames, and how a group walks them.
+//!
+//! A domain is a `Range<usize>` or an array of ranges, row-major: the last axis moves fastest. A frame is a chunk of a domain,
+//! and itself a domain. The number of frames and the number of blocks are independent.
+
+use core::{iter::FusedIterator, ops::Range};
+
+use super::hardware::{Deal, Hardware, Sealed};
+
+/// What index maps run over: `Range<usize>`, or `[Range<usize>; N]` for `N` dimensions.
+pub trait Domain: Clone + Sealed {
+    /// One index: `usize`, or `[usize; N]`.
+    type Index;
+    /// Extent of a frame along each axis: `usize`, or `[usize; N]`.
+    type FrameSize: Copy;
+    /// A stretch of consecutive indices along the last axis: `Range<usize>`, or [`Run<N>`](Run).
+    type Run;
+    /// Iterator over the indices of one member.
+    type Walk<D: Deal>: Iterator<Item = Self::Index> + Clone;
+    /// Iterator over the runs of one member.
+    type Runs<D: Deal>: Iterator<Item = Self::Run> + Clone;
+
+    /// Indices in the domain.
+    ///
+    /// # Panics
+    /// If there are more than `usize` can count.
+    fn size(&self) -> usize;
+
+    /// Frames that cover the domain; the last along an axis may be shorter.
+    ///
+    /// # Panics
+    /// If a frame has extent 0 along an axis, or there are more frames than `usize` can count.
+    fn frames(&self, frame: Self::FrameSize) -> usize;
+
+    /// Frame `number` of [`frames`](Self::frames).
+    fn frame(&self, frame: Self::FrameSize, number: usize) -> Self;
+
+    #[doc(hidden)]
+    fn walk<H: Hardware>(self, hardware: H, member: usize, members: usize) -> Self::Walk<H::Deal>;
+
+    #[doc(hidden)]
+    fn runs<H: Hardware>(self, hardware: H, member: usize, members: usize) -> Self::Runs<H::Deal>;
+}
+
+impl Sealed for Range<usize> {}
+impl Domain for Range<usize> {
+    type Index = usize;
+    type FrameSize = usize;
+    type Run = Range<usize>;
+    type Walk<D: Deal> = D;
+    type Runs<D: Deal> = LineRuns<D>;
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.end.saturating_sub(self.start)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn frames(&self, frame: usize) -> usize {
+        assert!(frame > 0, "a frame has at least one index");
+        self.size().div_ceil(frame)
+    }
+
+    #[inline(always)]
+    fn frame(&self, frame: usize, number: usize) -> Self {
+        let start = self.start + number * frame;
+        start..start.saturating_add(frame).min(self.end)
+    }
+
+    #[inline(always)]
+    fn walk<H: Hardware>(self, hardware: H, member: usize, members: usize) -> H::Deal {
+        hardware.deal(self, member, members)
+    }
+
+    #[inline(always)]
+    fn runs<H: Hardware>(self, hardware: H, member: usize, members: usize) -> LineRuns<H::Deal> {
+        LineRuns {
+            deal: hardware.deal(self, member, members),
+        }
+    }
+}
+
+/// The runs of one member in a one-dimensional domain.
+#[derive(Clone, Debug)]
+pub struct LineRuns<D> {
+    deal: D,
+}
+
+impl<D: Deal> Iterator for LineRuns<D> {
+    type Item = Range<usize>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Range<usize>> {
+        self.deal.next_run(|_| usize::MAX)
+    }
+}
+impl<D: Deal> FusedIterator for LineRuns<D> {}
+
+/// Consecutive indices along the last axis of an `N`-dimensional domain: whole rows on a CPU, single indices on a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run<const N: usize> {
+    /// The first index.
+    pub start: [usize; N],
+    /// How many, at least 1.
+    pub len: usize,
+}
+
+impl<const N: usize> Run<N> {
+    /// The indices along the last axis.
+    #[inline(always)]
+    pub fn columns(&self) -> Range<usize> {
+        self.start[N - 1]..self.start[N - 1] + self.len
+    }
+}
+
+/// Extent along each axis.
+#[inline(always)]
+fn extents<const N: usize>(domain: &[Range<usize>; N]) -> [usize; N] {
+    core::array::from_fn(|axis| domain[axis].size())
+}
+
+/// The position of linear index `linear`, row-major, in a box of these extents.
+#[inline(always)]
+fn unravel<const N: usize>(mut linear: usize, extents: [usize; N]) -> [usize; N] {
+    let mut position = [0; N];
+    for axis in (0..N).rev() {
+        position[axis] = linear % extents[axis];
+        linear /= extents[axis];
+    }
+    position
+}
+
+#[track_caller]
+fn product<const N: usize>(extents: [usize; N]) -> usize {
+    if extents.contains(&0) {
+        return 0;
+    }
+    extents
+        .into_iter()
+        .try_fold(1_usize, usize::checked_mul)
+        .expect("the domain has more indices than usize can count")
+}
+
+impl<const N: usize> Sealed for [Range<usize>; N] {}
+impl<const N: usize> Domain for [Range<usize>; N] {
+    type Index = [usize; N];
+    type FrameSize = [usize; N];
+    type Run = Run<N>;
+    type Walk<D: Deal> = BoxWalk<D, N>;
+    type Runs<D: Deal> = BoxRuns<D, N>;
+
+    #[inline(always)]
+    #[track_caller]
+    fn size(&self) -> usize {
+        const { assert!(N > 0, "a domain has at least one axis") };
+        product(extents(self))
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn frames(&self, frame: [usize; N]) -> usize {
+        product::<N>(core::array::from_fn(|axis| self[axis].frames(frame[axis])))
+    }
+
+    #[inline(always)]
+    fn frame(&self, frame: [usize; N], number: usize) -> Self {
+        let position = unravel::<N>(number, core::array::from_fn(|axis| self[axis].frames(frame[axis])));
+        core::array::from_fn(|axis| self[axis].frame(frame[axis], position[axis]))
+    }
+
+    #[inline(always)]
+    fn walk<H: Hardware>(self, hardware: H, member: usize, members: usize) -> BoxWalk<H::Deal, N> {
+        let deal = hardware.deal(0..self.size(), member, members);
+        let next = core::array::from_fn(|axis| self[axis].start);
+        BoxWalk {
+            deal,
+            domain: self,
+            next_linear: 0,
+            next,
+        }
+    }
+
+    #[inline(always)]
+    fn runs<H: Hardware>(self, hardware: H, member: usize, members: usize) -> BoxRuns<H::Deal, N> {
+        BoxRuns {
+            deal: hardware.deal(0..self.size(), member, members),
+            domain: self,
+        }
+    }
+}
+
+/// The indices of one member in an `N`-dimensional domain.
+#[derive(Clone, Debug)]
+pub struct BoxWalk<D, const N: usize> {
+    deal: D,
+    domain: [Range<usize>; N],
+    // The index that follows the last one, so that consecutive indices need no division.
+    next_linear: usize,
+    next: [usize; N],
+}
+
+impl<D: Deal, const N: usize> Iterator for BoxWalk<D, N> {
+    type Item = [usize; N];
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<[usize; N]> {
+        let linear = self.deal.next()?;
+        if linear != self.next_linear {
+            let position = unravel(linear, extents(&self.domain));
+            self.next = core::array::from_fn(|axis| self.domain[axis].start + position[axis]);
+        }
+        let index = self.next;
+        self.next_linear = linear + 1;
+        for axis in (0..N).rev() {
+            self.next[axis] += 1;
+            if self.next[axis] < self.domain[axis].end {
+                break;
+            }
+            self.next[axis] = self.domain[axis].start;
+        }
+        Some(index)
+    }
+}
+impl<D: Deal, const N: usize> FusedIterator for BoxWalk<D, N> {}
+
+/// The runs of one member in an `N`-dimensional domain.
+#[derive(Clone, Debug)]
+pub struct BoxRuns<D, const N: usize> {
+    deal: D,
+    domain: [Range<usize>; N],
+}
+
+impl<D: Deal, const N: usize> Iterator for BoxRuns<D, N> {
+    type Item = Run<N>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Run<N>> {
+        let extents = extents(&self.domain);
+        let row = extents[N - 1];
+        let run = self.deal.next_run(|first| row - first % row)?;
+        let position = unravel(run.start, extents);
+        Some(Run {
+            start: core::array::from_fn(|axis| self.domain[axis].start + position[axis]),
+            len: run.len(),
+        })
+    }
+}
+impl<D: Deal, const N: usize> FusedIterator for BoxRuns<D, N> {}
+
+/// The frames of one member.
+#[derive(Clone, Debug)]
+pub struct Frames<M: Domain, D> {
+    numbers: D,
+    domain: M,
+    frame: M::FrameSize,
+}
+
+impl<M: Domain, D: Deal> Frames<M, D> {
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn new<H: Hardware<Deal = D>>(
+        hardware: H,
+        domain: M,
+        frame: M::FrameSize,
+        member: usize,
+        members: usize,
+    ) -> Self {
+        Self {
+            numbers: hardware.deal(0..domain.frames(frame), member, members),
+            domain,
+            frame,
+        }
+    }
+}
+
+impl<M: Domain, D: Deal> Iterator for Frames<M, D> {
+    type Item = M;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<M> {
+        self.numbers.next().map(|number| self.domain.frame(self.frame, number))
+    }
+}
+impl<M: Domain, D: Deal> FusedIterator for Frames<M, D> {}

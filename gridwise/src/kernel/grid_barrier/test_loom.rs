@@ -1,0 +1,1 @@
+//! The barriers under loom.

@@ -1,0 +1,251 @@
+//! What a back end provides for one thread: the small set of operations that everything else in [`kernel`](super) is written in.
+//!
+//! Hidden from the documentation and sealed: kernels use [`Acc`](super::Acc), whose methods are written once, on top of this.
+//! Every access to memory that somebody else may write goes through here, so that the checking device sees it and a GPU can
+//! choose the address space.
+
+use core::{ops::Range, panic::Location, sync::atomic::Ordering};
+
+use bytemuck::Pod;
+
+use super::atomic::{Scope, Word};
+
+/// Keeps [`Hardware`] ours to implement.
+pub trait Sealed {}
+
+/// Where an element lies.
+#[derive(Debug)]
+pub enum Place<T> {
+    /// In device memory.
+    Global(*mut T),
+    /// In the block's shared memory, that many bytes from its start.
+    Shared(u32),
+}
+
+impl<T> Clone for Place<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Place<T> {}
+
+/// The read-modify-write operations. Floats have `Add` and `Exchange` only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rmw {
+    /// Adds, wrapping.
+    Add,
+    /// Subtracts, wrapping.
+    Sub,
+    /// Keeps the smaller.
+    Min,
+    /// Keeps the larger.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Replaces.
+    Exchange,
+}
+
+/// What a thread waits for, for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitFor {
+    /// All blocks, at a grid barrier.
+    GridBarrier,
+    /// All threads of the block, at a block barrier.
+    BlockBarrier,
+    /// A value of an atomic word.
+    Word,
+    /// The other threads of the block, past the end of the kernel.
+    BlockEnd,
+}
+
+/// A wait and the line of the kernel that asked for it.
+#[derive(Clone, Copy, Debug)]
+pub struct WaitSite {
+    /// What for.
+    pub what: WaitFor,
+    /// Where in the source.
+    pub location: &'static Location<'static>,
+}
+
+/// The indices that one member of a group gets, in ascending order.
+pub trait Deal: Iterator<Item = usize> + Clone {
+    /// Takes the next stretch of consecutive indices, at most `limit(first)` of them (at least 1).
+    fn next_run(&mut self, limit: impl FnOnce(usize) -> usize) -> Option<Range<usize>>;
+}
+
+/// Contiguous indices, as a CPU wants them.
+impl Deal for Range<usize> {
+    #[inline(always)]
+    fn next_run(&mut self, limit: impl FnOnce(usize) -> usize) -> Option<Range<usize>> {
+        if self.start >= self.end {
+            return None;
+        }
+        let first = self.start;
+        self.start += limit(first).min(self.end - first);
+        Some(first..self.start)
+    }
+}
+
+/// Every `stride`-th index, as a GPU wants them: neighbouring threads touch neighbouring elements.
+#[derive(Clone, Debug)]
+pub struct Strided {
+    next: usize,
+    end: usize,
+    stride: usize,
+}
+
+impl Strided {
+    /// The indices `range.start + member`, then every `members`-th.
+    #[inline(always)]
+    pub fn new(range: Range<usize>, member: usize, members: usize) -> Self {
+        // An overflow means that this member has no index: start at the end.
+        let next = range.start.checked_add(member).unwrap_or(range.end);
+        Self {
+            next,
+            end: range.end,
+            stride: members,
+        }
+    }
+}
+
+impl Iterator for Strided {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        if self.next >= self.end {
+            return None;
+        }
+        let index = self.next;
+        self.next = index.checked_add(self.stride).unwrap_or(self.end);
+        Some(index)
+    }
+}
+
+impl Deal for Strided {
+    #[inline(always)]
+    fn next_run(&mut self, _: impl FnOnce(usize) -> usize) -> Option<Range<usize>> {
+        self.next().map(|index| index..index + 1)
+    }
+}
+
+/// Cuts `range` into `members` stretches whose lengths differ by at most one, and returns the one of `member`.
+#[inline(always)]
+pub fn contiguous(range: Range<usize>, member: usize, members: usize) -> Range<usize> {
+    let len = range.end.saturating_sub(range.start);
+    let (each, left) = (len / members, len % members);
+    let start = range.start + member * each + member.min(left);
+    start..start + each + usize::from(member < left)
+}
+
+/// One thread of one block of one grid, as a back end provides it.
+///
+/// # Safety contract of the methods
+///
+/// The `unsafe` methods need a place that lies inside memory that the launch may use, aligned for `T`; who may access it when
+/// is what the kernel's author vouches for.
+pub trait Hardware: Copy + Sealed {
+    /// How a group's indices are dealt out to its members.
+    type Deal: Deal;
+
+    /// Index of this block, below [`blocks`](Self::blocks).
+    fn block(self) -> usize;
+    /// Blocks in the grid, at least 1.
+    fn blocks(self) -> usize;
+    /// Index of this thread within its block, below [`threads`](Self::threads).
+    fn thread(self) -> usize;
+    /// Threads in each block, at least 1.
+    fn threads(self) -> usize;
+    /// Threads that run in lock step, at least 1, at most 64.
+    fn warp_size(self) -> usize;
+    /// The part of `range` that `member` of `members` gets.
+    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Self::Deal;
+
+    /// A plain load.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn load<T: Pod>(self, from: Place<T>) -> T;
+    /// A plain store.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn store<T: Pod>(self, to: Place<T>, value: T);
+    /// An atomic load: `Relaxed`, `Acquire` or `SeqCst`.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn atomic_load<T: Word>(self, from: Place<T>, order: Ordering, scope: Scope) -> T;
+    /// An atomic store: `Relaxed`, `Release` or `SeqCst`.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn atomic_store<T: Word>(self, to: Place<T>, value: T, order: Ordering, scope: Scope);
+    /// An atomic read-modify-write; returns the value before.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn atomic_rmw<T: Word>(self, at: Place<T>, op: Rmw, operand: T, order: Ordering, scope: Scope) -> T;
+    /// A strong compare-and-swap by bit pattern: `Ok(before)` if it stored, else `Err(before)`.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn atomic_cas<T: Word>(
+        self,
+        at: Place<T>,
+        current: T,
+        new: T,
+        order: (Ordering, Ordering),
+        scope: Scope,
+    ) -> Result<T, T>;
+    /// Waits until `ready` holds of the word, and returns the value it held of. The observing load has `order`.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn wait_until<T: Word>(
+        self,
+        at: Place<T>,
+        order: Ordering,
+        scope: Scope,
+        site: WaitSite,
+        ready: impl FnMut(T) -> bool,
+    ) -> T;
+    /// A memory fence. Waits for nobody.
+    fn memory_fence(self, order: Ordering, scope: Scope);
+
+    /// The block barrier.
+    fn block_barrier(self, location: &'static Location<'static>);
+    /// Start of the scratch that block collectives use, one slot of [`SLOT_BYTES`] for each warp, in shared memory.
+    fn scratch(self) -> u32;
+
+    /// Nanoseconds since some fixed moment.
+    fn clock(self) -> u64;
+
+    /// One bit for each lane of the warp whose `vote` is true.
+    fn ballot(self, vote: bool) -> u64;
+    /// `value` of the lane `from` (modulo the warp size).
+    fn shuffle<T: Pod>(self, value: T, from: usize) -> T;
+}
+
+/// A thread of a grid whose blocks are all resident.
+pub trait GridHardware: Hardware {
+    /// The barrier state of this launch.
+    fn grid_state(self) -> super::grid_barrier::GridState;
+    /// Called at every grid barrier before arriving, by every thread: counts rounds for reports, and leaves an aborted launch.
+    fn enter_grid_barrier(self);
+    /// Alternates with every call in a thread, starting with `false`.
+    fn reduction_parity(self) -> bool;
+}
+
+/// Size and alignment of a slot for collectives: the largest value they take.
+pub const SLOT_BYTES: usize = 64;
+
+/// Bytes of shared memory that the library keeps for itself in front of a kernel's own.
+pub const fn reserved_shared(threads: usize, warp_size: usize) -> usize {
+    threads.div_ceil(warp_size) * SLOT_BYTES
+}

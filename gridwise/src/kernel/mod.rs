@@ -1,0 +1,85 @@
+//! The kernel side: what code on a device sees. `no_std`, and the same source on every back end.
+//!
+//! A kernel is plain data plus one generic function over an *accelerator*: one thread of one block of one grid. The ladder of
+//! synchronisation is [`Acc`] (block and warp) and [`GridAcc`] (the whole grid).
+
+pub mod acc;
+pub mod atomic;
+pub mod collective;
+pub mod domain;
+pub mod grid_barrier;
+#[doc(hidden)]
+pub mod hardware;
+pub mod phased;
+pub mod shared;
+pub mod span;
+
+pub use acc::{Acc, GridAcc};
+pub use atomic::{Atomic, Scope, SharedAtomic, scope};
+pub use phased::{Phase, Phased};
+pub use shared::{DynamicShared, SharedArray, SharedLayout, SharedSlice};
+pub use span::{Span, SpanMut};
+
+/// The names a kernel author uses.
+pub mod prelude {
+    pub use super::{
+        Acc, Atomic, DynamicShared, GridAcc, GridKernel, Kernel, Phase, Phased, Scope, SharedArray, SharedAtomic,
+        SharedSlice, Span, SpanMut, scope,
+    };
+}
+
+/// A kernel: plain data and one function, run by every thread of a grid.
+///
+/// The runtime hands each thread its own bitwise copy of `self`, so that fields stay in registers; nothing is ever dropped
+/// through those copies. A kernel that synchronises the whole grid is a [`GridKernel`] instead.
+///
+/// # Safety
+///
+/// The implementer vouches, for every number of blocks and threads and every value of the fields, that
+///
+/// * conflicting accesses to one element (same memory, at least one a write, not both atomic) are ordered by barriers, by
+///   atomics of sufficient order and scope, or by being made by one thread;
+/// * every thread of a block reaches the same block barriers in the same order;
+/// * a bitwise copy of the struct may be used by many threads at once (spans, numbers and arrays of them may; `&mut` and
+///   `&Cell` may not), and it is `repr(C)`, so that a device compiled by another compiler lays it out alike;
+/// * views made by [`SpanMut::slice`], atomics and handles to shared memory are not kept beyond `run`.
+///
+/// The checking device tests these claims.
+pub unsafe trait Kernel: Sized {
+    /// Names the kernel in errors, reports and compiled modules.
+    const NAME: &'static str;
+
+    /// The shared memory that each block holds: `()`, a [`SharedArray`], a [`DynamicShared`], or a tuple of them.
+    type Shared: SharedLayout;
+
+    /// Elements in each [`DynamicShared`] of [`Shared`](Self::Shared), for this launch.
+    fn dynamic_len(&self) -> usize {
+        0
+    }
+
+    /// What one thread does.
+    fn run<A: Acc>(self, acc: A, shared: Self::Shared);
+}
+
+/// A kernel that may synchronise the whole grid, and so needs all of its blocks resident together.
+///
+/// Only a cooperative launch accepts it: a grid barrier in a plain launch does not compile.
+///
+/// # Safety
+///
+/// As [`Kernel`]; and every thread of every block reaches the same grid barriers in the same order.
+pub unsafe trait GridKernel: Sized {
+    /// Names the kernel in errors, reports and compiled modules.
+    const NAME: &'static str;
+
+    /// The shared memory that each block holds, as for [`Kernel::Shared`].
+    type Shared: SharedLayout;
+
+    /// Elements in each [`DynamicShared`] of [`Shared`](Self::Shared), for this launch.
+    fn dynamic_len(&self) -> usize {
+        0
+    }
+
+    /// What one thread does.
+    fn run<A: GridAcc>(self, acc: A, shared: Self::Shared);
+}

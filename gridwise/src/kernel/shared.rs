@@ -1,0 +1,308 @@
+//! Shared memory, in the kernel's type: handles that hold an offset into the block's memory.
+//!
+//! A handle is `Copy` and knows its size, so the host can add up what a kernel needs before the launch. The memory is
+//! uninitialised at the start of a launch: it holds whatever was there before.
+
+use core::{
+    marker::PhantomData,
+    ops::{Range, RangeBounds},
+};
+
+use bytemuck::Pod;
+
+use super::{
+    acc::Acc,
+    atomic::{SharedAtomic, Word},
+    hardware::{Place, Sealed},
+    span::{out_of_bounds, resolve},
+};
+
+/// Deals out a block's shared memory, handle after handle.
+#[derive(Debug)]
+pub struct SharedCursor {
+    used: usize,
+    dynamic_len: usize,
+}
+
+impl SharedCursor {
+    /// Starts after `reserved` bytes; every [`DynamicShared`] gets `dynamic_len` elements.
+    pub(crate) fn new(reserved: usize, dynamic_len: usize) -> Self {
+        Self {
+            used: reserved,
+            dynamic_len,
+        }
+    }
+
+    /// Bytes dealt out so far; saturates instead of overflowing.
+    pub(crate) fn used(&self) -> usize {
+        self.used
+    }
+
+    fn take<T>(&mut self, len: usize) -> u32 {
+        let start = self
+            .used
+            .checked_next_multiple_of(align_of::<T>())
+            .unwrap_or(usize::MAX);
+        self.used = start.saturating_add(len.saturating_mul(size_of::<T>()));
+        // Too large an offset is never used: the launch is refused because `used` is over every limit.
+        start.min(u32::MAX as usize) as u32
+    }
+}
+
+/// What a kernel may name as its shared memory: `()`, [`SharedArray`], [`DynamicShared`], and tuples of up to eight of these.
+pub trait SharedLayout: Copy + Sealed {
+    /// Takes its part of the memory.
+    #[doc(hidden)]
+    fn place(cursor: &mut SharedCursor) -> Self;
+}
+
+/// `N` elements of shared memory.
+#[derive(Debug)]
+pub struct SharedArray<T, const N: usize> {
+    offset: u32,
+    _type: PhantomData<T>,
+}
+
+/// Elements of shared memory whose number the kernel's `dynamic_len` gives at launch.
+#[derive(Debug)]
+pub struct DynamicShared<T> {
+    whole: SharedSlice<T>,
+}
+
+/// A part of a [`SharedArray`] or [`DynamicShared`].
+#[derive(Debug)]
+pub struct SharedSlice<T> {
+    offset: u32,
+    len: u32,
+    _type: PhantomData<T>,
+}
+
+impl<T, const N: usize> Clone for SharedArray<T, N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, const N: usize> Copy for SharedArray<T, N> {}
+impl<T> Clone for DynamicShared<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for DynamicShared<T> {}
+impl<T> Clone for SharedSlice<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for SharedSlice<T> {}
+
+impl<T: Pod> SharedSlice<T> {
+    /// Elements in the slice.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether the slice has no elements.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Loads element `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below the length.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get<A: Acc>(self, acc: A, index: usize) -> T {
+        let place = Place::Shared(self.offset_of(index));
+        // SAFETY: inside the block's shared memory, because handles are placed by the runtime and the index was checked.
+        unsafe { acc.load(place) }
+    }
+
+    /// Stores into element `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below the length.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set<A: Acc>(self, acc: A, index: usize, value: T) {
+        let place = Place::Shared(self.offset_of(index));
+        // SAFETY: as in `get`.
+        unsafe { acc.store(place, value) }
+    }
+
+    /// Element `index` as an atomic word at block scope.
+    ///
+    /// # Panics
+    /// If `index` is not below the length.
+    #[inline(always)]
+    #[track_caller]
+    pub fn atomic(self, index: usize) -> SharedAtomic<T>
+    where
+        T: Word,
+    {
+        let offset = self.offset_of(index);
+        // SAFETY: as in `get`.
+        unsafe { SharedAtomic::new(offset) }
+    }
+
+    /// The elements inside `range`.
+    ///
+    /// # Panics
+    /// If `range` is not inside `0..len`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn slice(self, range: impl RangeBounds<usize>) -> Self {
+        let Range { start, end } = resolve(range, self.len());
+        Self {
+            offset: self.offset + (start * size_of::<T>()) as u32,
+            len: (end - start) as u32,
+            _type: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn offset_of(self, index: usize) -> u32 {
+        if index >= self.len() {
+            out_of_bounds(index, self.len())
+        }
+        self.offset + (index * size_of::<T>()) as u32
+    }
+}
+
+macro_rules! forward {
+    ([$($generics:tt)*] $type:ty) => {
+        impl<$($generics)*> $type {
+            /// Whether there are no elements.
+            #[inline(always)]
+            pub fn is_empty(self) -> bool {
+                self.whole().is_empty()
+            }
+
+            /// Elements in the array.
+            #[inline(always)]
+            pub fn len(self) -> usize {
+                self.whole().len()
+            }
+
+            /// Loads element `index`.
+            ///
+            /// # Panics
+            /// If `index` is not below the length.
+            #[inline(always)]
+            #[track_caller]
+            pub fn get<A: Acc>(self, acc: A, index: usize) -> T {
+                self.whole().get(acc, index)
+            }
+
+            /// Stores into element `index`.
+            ///
+            /// # Panics
+            /// If `index` is not below the length.
+            #[inline(always)]
+            #[track_caller]
+            pub fn set<A: Acc>(self, acc: A, index: usize, value: T) {
+                self.whole().set(acc, index, value)
+            }
+
+            /// Element `index` as an atomic word at block scope.
+            ///
+            /// # Panics
+            /// If `index` is not below the length.
+            #[inline(always)]
+            #[track_caller]
+            pub fn atomic(self, index: usize) -> SharedAtomic<T>
+            where
+                T: Word,
+            {
+                self.whole().atomic(index)
+            }
+
+            /// The elements inside `range`.
+            ///
+            /// # Panics
+            /// If `range` is not inside `0..len`.
+            #[inline(always)]
+            #[track_caller]
+            pub fn slice(self, range: impl RangeBounds<usize>) -> SharedSlice<T> {
+                self.whole().slice(range)
+            }
+
+            /// The first `len` elements.
+            ///
+            /// # Panics
+            /// If there are fewer.
+            #[inline(always)]
+            #[track_caller]
+            pub fn prefix(self, len: usize) -> SharedSlice<T> {
+                self.whole().slice(..len)
+            }
+        }
+    };
+}
+forward!([T: Pod, const N: usize] SharedArray<T, N>);
+forward!([T: Pod] DynamicShared<T>);
+
+impl<T: Pod, const N: usize> SharedArray<T, N> {
+    #[inline(always)]
+    fn whole(self) -> SharedSlice<T> {
+        const { assert!(N <= u32::MAX as usize, "a shared array has at most 2^32 - 1 elements") };
+        SharedSlice {
+            offset: self.offset,
+            len: N as u32,
+            _type: PhantomData,
+        }
+    }
+}
+
+impl<T: Pod> DynamicShared<T> {
+    #[inline(always)]
+    fn whole(self) -> SharedSlice<T> {
+        self.whole
+    }
+}
+
+impl Sealed for () {}
+impl SharedLayout for () {
+    fn place(_: &mut SharedCursor) {}
+}
+
+impl<T: Pod, const N: usize> Sealed for SharedArray<T, N> {}
+impl<T: Pod, const N: usize> SharedLayout for SharedArray<T, N> {
+    fn place(cursor: &mut SharedCursor) -> Self {
+        Self {
+            offset: cursor.take::<T>(N),
+            _type: PhantomData,
+        }
+    }
+}
+
+impl<T: Pod> Sealed for DynamicShared<T> {}
+impl<T: Pod> SharedLayout for DynamicShared<T> {
+    fn place(cursor: &mut SharedCursor) -> Self {
+        let len = cursor.dynamic_len;
+        let offset = cursor.take::<T>(len);
+        Self {
+            whole: SharedSlice {
+                offset,
+                len: len.min(u32::MAX as usize) as u32,
+                _type: PhantomData,
+            },
+        }
+    }
+}
+
+macro_rules! tuples {
+    ($($($name:ident)+;)*) => { $(
+        impl<$($name: SharedLayout),+> Sealed for ($($name,)+) {}
+        impl<$($name: SharedLayout),+> SharedLayout for ($($name,)+) {
+            fn place(cursor: &mut SharedCursor) -> Self {
+                ($($name::place(cursor),)+)
+            }
+        }
+    )* };
+}
+tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D E F G H; }

@@ -1,0 +1,295 @@
+//! Views of buffers that kernels hold.
+
+use core::{
+    marker::PhantomData,
+    ops::{Bound, Deref, Range, RangeBounds},
+};
+
+use bytemuck::Pod;
+
+use super::{
+    acc::Acc,
+    atomic::{Atomic, Word},
+    hardware::Place,
+};
+
+/// A view of a buffer that nobody writes for the whole launch, so it dereferences to a plain slice.
+///
+/// ```compile_fail,E0277
+/// # use gridwise::prelude::*;
+/// let device = Device::open("cpu:blocks=1")?;
+/// let buffer = device.zeroed::<i32>(4)?;
+/// let span = buffer.span();
+/// std::thread::scope(|s| { s.spawn(move || span[0]); }); // a span belongs to the thread that made it
+/// # Ok::<(), gridwise::Error>(())
+/// ```
+#[repr(C)]
+pub struct Span<'a, T> {
+    start: *const T,
+    len: usize,
+    // The raw pointer makes a span neither Send nor Sync: it is made where the launch is asked for.
+    _borrow: PhantomData<(&'a [T], *const T)>,
+}
+
+impl<T> Clone for Span<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Span<'_, T> {}
+
+impl<'a, T: Pod> Span<'a, T> {
+    /// A view of a slice in host memory.
+    #[inline(always)]
+    pub(crate) fn new(slice: &'a [T]) -> Self {
+        Self {
+            start: slice.as_ptr(),
+            len: slice.len(),
+            _borrow: PhantomData,
+        }
+    }
+
+    /// The elements, for as long as the buffer is borrowed.
+    #[inline(always)]
+    pub fn as_slice(self) -> &'a [T] {
+        // SAFETY: made from a slice that is borrowed, and so not written, for `'a`.
+        unsafe { core::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    /// The part of the view inside `range`.
+    ///
+    /// # Panics
+    /// If `range` is not inside `0..len`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn range(self, range: impl RangeBounds<usize>) -> Self {
+        let Range { start, end } = resolve(range, self.len);
+        Self::new(&self.as_slice()[start..end])
+    }
+}
+
+impl<T: Pod> Deref for Span<'_, T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        self.as_slice()
+    }
+}
+
+/// A view of a buffer that the launch may write: a slice of cells.
+///
+/// It is not `Copy`, so that a program cannot hand one piece of memory to a kernel twice. Inside a kernel
+/// [`slice`](Self::slice) gives further views of the same elements; who accesses which when is the kernel author's promise.
+/// Accesses take the accelerator, so that every back end sees them.
+///
+/// ```compile_fail,E0382
+/// # use gridwise::prelude::*;
+/// # let device = Device::open("cpu:blocks=1")?;
+/// let mut buffer = device.zeroed::<i32>(4)?;
+/// let span = buffer.span_mut();
+/// let twice = (span, span);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
+#[repr(C)]
+pub struct SpanMut<'a, T> {
+    start: *mut T,
+    len: usize,
+    _borrow: PhantomData<(&'a mut [T], *mut T)>,
+}
+
+impl<'a, T: Pod> SpanMut<'a, T> {
+    /// A view of a slice in host memory.
+    #[inline(always)]
+    pub(crate) fn new(slice: &'a mut [T]) -> Self {
+        Self {
+            start: slice.as_mut_ptr(),
+            len: slice.len(),
+            _borrow: PhantomData,
+        }
+    }
+
+    /// Elements in the view.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the view has no elements.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Loads element `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below the length; the launch then returns an error that names block and thread.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get<A: Acc>(&self, acc: A, index: usize) -> T {
+        self.check(index);
+        // SAFETY: `index` is below the length.
+        unsafe { self.get_unchecked(acc, index) }
+    }
+
+    /// Stores into element `index`.
+    ///
+    /// # Panics
+    /// As [`get`](Self::get).
+    #[inline(always)]
+    #[track_caller]
+    pub fn set<A: Acc>(&self, acc: A, index: usize, value: T) {
+        self.check(index);
+        // SAFETY: `index` is below the length.
+        unsafe { self.set_unchecked(acc, index, value) }
+    }
+
+    /// [`get`](Self::get) without the check.
+    ///
+    /// # Safety
+    /// `index` is below the length.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn get_unchecked<A: Acc>(&self, acc: A, index: usize) -> T {
+        // SAFETY: inside the view, by the caller.
+        let place = Place::Global(unsafe { self.start.add(index) });
+        // SAFETY: the view is of memory lent to the launch; `T: Pod` keeps it aligned.
+        unsafe { acc.load(place) }
+    }
+
+    /// [`set`](Self::set) without the check.
+    ///
+    /// # Safety
+    /// `index` is below the length.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn set_unchecked<A: Acc>(&self, acc: A, index: usize, value: T) {
+        // SAFETY: inside the view, by the caller.
+        let place = Place::Global(unsafe { self.start.add(index) });
+        // SAFETY: the view is of memory lent to the launch.
+        unsafe { acc.store(place, value) }
+    }
+
+    /// Element `index` as an atomic word at device scope; see [`Atomic::scoped`].
+    ///
+    /// # Panics
+    /// As [`get`](Self::get).
+    #[inline(always)]
+    #[track_caller]
+    pub fn atomic(&self, index: usize) -> Atomic<'a, T>
+    where
+        T: Word,
+    {
+        self.check(index);
+        // SAFETY: `index` is below the length.
+        let place = unsafe { self.start.add(index) };
+        // SAFETY: inside the view, and aligned for `T`.
+        unsafe { Atomic::new(place) }
+    }
+
+    /// In a kernel: another view, of the elements inside `range`. Slicing once and indexing the slice costs one check a slice
+    /// instead of one an element.
+    ///
+    /// # Panics
+    /// If `range` is not inside `0..len`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn slice<A: Acc>(&self, _acc: A, range: impl RangeBounds<usize>) -> SpanMut<'a, T> {
+        let Range { start, end } = resolve(range, self.len);
+        // SAFETY: `start` is inside the view or one past it.
+        SpanMut {
+            start: unsafe { self.start.add(start) },
+            len: end - start,
+            _borrow: PhantomData,
+        }
+    }
+
+    /// On the host: the part of the view inside `range`, instead of the whole.
+    ///
+    /// # Panics
+    /// If `range` is not inside `0..len`.
+    #[track_caller]
+    pub fn range(self, range: impl RangeBounds<usize>) -> Self {
+        let Range { start, end } = resolve(range, self.len);
+        // SAFETY: `start` is inside the view or one past it.
+        SpanMut {
+            start: unsafe { self.start.add(start) },
+            len: end - start,
+            _borrow: PhantomData,
+        }
+    }
+
+    /// On the host: two views, of the elements before `middle` and of the rest.
+    ///
+    /// # Panics
+    /// If `middle` is above the length.
+    #[track_caller]
+    pub fn split_at(self, middle: usize) -> (Self, Self) {
+        assert!(middle <= self.len, "split at {middle} of a span of {}", self.len);
+        // SAFETY: `middle` is inside the view or one past it.
+        let rest = SpanMut {
+            start: unsafe { self.start.add(middle) },
+            len: self.len - middle,
+            _borrow: PhantomData,
+        };
+        (
+            SpanMut {
+                start: self.start,
+                len: middle,
+                _borrow: PhantomData,
+            },
+            rest,
+        )
+    }
+
+    /// The memory, for copies by the host.
+    #[cfg(feature = "std")]
+    pub(crate) fn into_slice(self) -> &'a mut [T] {
+        // SAFETY: made from a slice that is borrowed for `'a`, and the only view of it, because `self` is not `Copy` and the
+        // views that kernels make of it do not outlive their launch.
+        unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn check(&self, index: usize) {
+        if index >= self.len {
+            out_of_bounds(index, self.len)
+        }
+    }
+}
+
+/// Turns any range into start and end, and checks it against the length.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn resolve(range: impl RangeBounds<usize>, len: usize) -> Range<usize> {
+    let start = match range.start_bound() {
+        Bound::Included(&start) => start,
+        Bound::Excluded(&before) => before.wrapping_add(1),
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(&last) => last.wrapping_add(1),
+        Bound::Excluded(&end) => end,
+        Bound::Unbounded => len,
+    };
+    if start > end || end > len {
+        bad_range(start, end, len)
+    }
+    start..end
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn out_of_bounds(index: usize, len: usize) -> ! {
+    panic!("index {index} is out of bounds of a span of {len}")
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn bad_range(start: usize, end: usize, len: usize) -> ! {
+    panic!("range {start}..{end} is out of bounds of a span of {len}")
+}
