@@ -1,1 +1,3 @@
 //! What the program `gridwise` is made of.
+
+pub mod matrix_market;
