@@ -36,6 +36,7 @@ mod lines;
 mod parse;
 #[cfg(test)]
 mod test;
+mod write;
 
 use std::{fmt, fs, path::Path};
 
@@ -43,6 +44,7 @@ use header::{Banner, Format, Size};
 use lines::Lines;
 
 pub use error::{Axis, BannerWord, InputError, Location};
+pub use write::{OutputError, write_vector, write_vector_to};
 
 /// A sparse matrix, all of whose entries are listed.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,6 +3,7 @@ mod forms;
 mod refusals;
 mod shared_files;
 mod vectors;
+mod writing;
 
 use super::*;
 
