@@ -1,1 +1,4 @@
 //! What the program `gridwise` is made of.
+
+pub mod matrix_market;
+pub mod plot;
