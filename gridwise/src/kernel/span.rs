@@ -196,11 +196,12 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub fn slice<A: Acc>(&self, _acc: A, range: impl RangeBounds<usize>) -> SpanMut<'a, T> {
-        let Range { start, end } = resolve(range, self.len);
+        let range = resolve(range, self.len);
         // SAFETY: `start` is inside the view or one past it.
+        let start = unsafe { self.start.add(range.start) };
         SpanMut {
-            start: unsafe { self.start.add(start) },
-            len: end - start,
+            start,
+            len: range.len(),
             _borrow: PhantomData,
         }
     }
@@ -211,11 +212,12 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     /// If `range` is not inside `0..len`.
     #[track_caller]
     pub fn range(self, range: impl RangeBounds<usize>) -> Self {
-        let Range { start, end } = resolve(range, self.len);
+        let range = resolve(range, self.len);
         // SAFETY: `start` is inside the view or one past it.
+        let start = unsafe { self.start.add(range.start) };
         SpanMut {
-            start: unsafe { self.start.add(start) },
-            len: end - start,
+            start,
+            len: range.len(),
             _borrow: PhantomData,
         }
     }
@@ -228,8 +230,9 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     pub fn split_at(self, middle: usize) -> (Self, Self) {
         assert!(middle <= self.len, "split at {middle} of a span of {}", self.len);
         // SAFETY: `middle` is inside the view or one past it.
+        let start = unsafe { self.start.add(middle) };
         let rest = SpanMut {
-            start: unsafe { self.start.add(middle) },
+            start,
             len: self.len - middle,
             _borrow: PhantomData,
         };

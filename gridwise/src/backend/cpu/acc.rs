@@ -291,7 +291,7 @@ impl<B: Block> GridHardware for Cpu<'_, B, GridState> {
     #[inline(always)]
     fn enter_grid_barrier(self) {
         self.flight.check();
-        if self.seat.enter_grid_barrier() % CLOCK_EVERY == 0 {
+        if self.seat.enter_grid_barrier().is_multiple_of(CLOCK_EVERY) {
             self.flight.fail_if_late();
         }
     }

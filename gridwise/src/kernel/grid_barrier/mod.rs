@@ -160,16 +160,13 @@ pub(crate) fn sync_grid<H: GridHardware>(hardware: H, location: &'static Locatio
             what: WaitFor::GridBarrier,
             location,
         };
+        let meet = match state.shape {
+            BarrierShape::Flip => FlipBarrier::meet,
+            BarrierShape::Counter => CounterBarrier::meet,
+            BarrierShape::Tree => TreeBarrier::meet,
+        };
         // SAFETY: `GridState::new` vouches for the words; block indices are below the number of blocks, one thread each.
-        unsafe {
-            match state.shape {
-                BarrierShape::Flip => FlipBarrier::meet(hardware, state.words, block, blocks, Protocol::SOUND, site),
-                BarrierShape::Counter => {
-                    CounterBarrier::meet(hardware, state.words, block, blocks, Protocol::SOUND, site)
-                }
-                BarrierShape::Tree => TreeBarrier::meet(hardware, state.words, block, blocks, Protocol::SOUND, site),
-            }
-        }
+        unsafe { meet(hardware, state.words, block, blocks, Protocol::SOUND, site) }
     }
     hardware.block_barrier(location);
 }
