@@ -5,6 +5,8 @@ pub mod cg;
 pub mod jacobi;
 pub mod launch;
 pub mod neighbour_sum;
+#[cfg(openmp)]
+pub mod openmp;
 pub mod poisson;
 pub mod shared;
 pub mod spinning_pool;
