@@ -32,4 +32,5 @@
 
 pub mod affinity;
 pub mod busy;
+pub mod harness;
 pub mod peers;
