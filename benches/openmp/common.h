@@ -17,9 +17,9 @@ static inline uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* `steps` links of a chain of dependent multiplications: the same as `busy::work` on the Rust side. */
+/* `steps` links of a chain of dependent operations: the same as `busy::work` on the Rust side. */
 static inline uint64_t busy_work(uint64_t steps, uint64_t value) {
-    for (uint64_t i = 0; i < steps; i++) value = value * 6364136223846793005u + 1442695040888963407u;
+    for (uint64_t i = 0; i < steps; i++) value = (value ^ (value >> 29)) * 6364136223846793005u;
     __asm__ volatile("" : "+r"(value));
     return value;
 }

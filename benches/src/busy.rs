@@ -1,7 +1,8 @@
 //! Work of a known length between two synchronisation points.
 //!
-//! A chain of dependent multiplications: it touches no memory, no compiler shortens it, and it is the same in Rust and C. A loop that watches the clock
-//! would end at a multiple of the clock's own cost, a large part of a barrier.
+//! A chain of dependent operations: it touches no memory and is the same in Rust and C. A loop that watches the clock would end at a multiple of the
+//! clock's own cost, a large part of a barrier. Each link is a shift, an exclusive or and a product: of `a x + c` LLVM folds eight links into one and GCC
+//! does not, and the same count of steps took eight times as long in C.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -12,9 +13,7 @@ use std::time::{Duration, Instant};
 pub fn work(steps: u64, value: u64) -> u64 {
     let mut value = value;
     for _ in 0..steps {
-        value = value
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        value = (value ^ (value >> 29)).wrapping_mul(6_364_136_223_846_793_005);
     }
     black_box(value)
 }

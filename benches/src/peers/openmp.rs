@@ -14,6 +14,8 @@ type Pin = extern "C" fn(u32);
 
 // SAFETY: the signatures are those of the C sources; `pin` is called by every thread of the team and does not unwind.
 unsafe extern "C" {
+    #[cfg(test)]
+    fn gridwise_omp_busy_work(steps: u64, value: u64) -> u64;
     fn gridwise_omp_barrier(threads: c_int, rounds: u64, work_steps: u64, pin: Pin) -> u64;
     fn gridwise_omp_launch(threads: c_int, launches: u64, idle_ns: u64, each: *mut u64, pin: Pin) -> u64;
     fn gridwise_omp_jacobi(threads: c_int, n: usize, steps: u64, a: *mut f32, b: *mut f32, pin: Pin) -> u64;
@@ -155,6 +157,13 @@ pub fn cg(problem: &Problem, steps: u64, threads: usize) -> Solution {
 #[cfg(test)]
 mod test {
     use super::*;
+
+    #[test]
+    fn both_languages_do_the_same_work() {
+        // SAFETY: the function takes numbers only.
+        let in_c = unsafe { gridwise_omp_busy_work(1000, 7) };
+        assert_eq!(in_c, crate::busy::work(1000, 7));
+    }
 
     #[test]
     fn barriers_and_launches_take_time() {
