@@ -5,7 +5,8 @@ use gridwise_benches::peers::barrier::{self, Barrier, Monotonic, OneLine, Yield,
 use gridwise_benches::{affinity, busy};
 use std::time::Duration;
 
-/// The barriers of gridwise go here, each by `add`. `threads` threads; `work` steps of `busy::work` before each arrival.
+/// The barriers of gridwise go here, each by `add`, as in `peer` below; `barrier::measure_with` is one thread's part. `threads` threads, each with `work`
+/// steps of `busy::work` before each arrival.
 fn gridwise(comparison: Comparison<'_>, threads: usize, work: u64) -> Comparison<'_> {
     let _ = (threads, work);
     comparison
@@ -51,17 +52,22 @@ fn yielding(comparison: Comparison<'_>, threads: usize, work: u64) -> Comparison
     peer::<std::sync::Barrier>(comparison, "std::sync::Barrier", 1_000, threads, work)
 }
 
+/// With work between them barriers take ten times as long, and the work is measured alone as well.
+fn fewer(rounds: u64, work: u64) -> u64 {
+    if work == 0 { rounds } else { rounds.min(20_000) }
+}
+
 fn peer<'a, B: Barrier>(c: Comparison<'a>, name: &str, rounds: u64, threads: usize, work: u64) -> Comparison<'a> {
-    c.add(name, rounds, move |rounds| {
-        overhead(barrier::measure::<B>(threads, rounds, work), rounds, work)
+    c.add(name, fewer(rounds, work), move |rounds| {
+        overhead(rounds, work, || barrier::measure::<B>(threads, rounds, work))
     })
 }
 
 #[cfg(openmp)]
 fn openmp(comparison: Comparison<'_>, threads: usize, work: u64) -> Comparison<'_> {
     use gridwise_benches::peers::openmp;
-    comparison.add("omp barrier", 50_000, move |rounds| {
-        overhead(openmp::barrier(threads, rounds, work), rounds, work)
+    comparison.add("omp barrier", fewer(50_000, work), move |rounds| {
+        overhead(rounds, work, || openmp::barrier(threads, rounds, work))
     })
 }
 

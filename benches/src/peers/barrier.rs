@@ -169,13 +169,18 @@ pub fn measure_with(rank: usize, rounds: u64, work_steps: u64, mut wait: impl Fn
     start.elapsed()
 }
 
-/// What the barriers add to the work: `elapsed` without the time of the same work alone, never below zero.
-pub fn overhead(elapsed: Duration, rounds: u64, work_steps: u64) -> Duration {
+/// What `rounds` barriers add to the work: the time that `sample` returns without that of the same work alone, never below zero.
+///
+/// The work alone is measured half before and half after, so that a slow drift of the clock rate cancels. The result may lie below the time of a barrier
+/// without work: the processor begins with the next piece of work while the barrier's last accesses are still under way.
+pub fn overhead(rounds: u64, work_steps: u64, sample: impl FnOnce() -> Duration) -> Duration {
     if work_steps == 0 {
-        elapsed
-    } else {
-        elapsed.saturating_sub(busy::alone(rounds, work_steps))
+        return sample();
     }
+    let half = rounds / 2;
+    let before = busy::alone(half, work_steps);
+    let elapsed = sample();
+    elapsed.saturating_sub(before + busy::alone(rounds - half, work_steps))
 }
 
 #[cfg(test)]
