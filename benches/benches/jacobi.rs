@@ -1,0 +1,60 @@
+//! Microseconds per Jacobi iteration, 5-point stencil, f32, small to medium grids.
+
+use gridwise_benches::affinity;
+use gridwise_benches::harness::{self, Comparison};
+use gridwise_benches::peers::barrier::{Monotonic, OneLine};
+use gridwise_benches::peers::jacobi;
+
+/// gridwise goes here, each by `add`. `jacobi::initial` is the start, `jacobi::serial` the result to check against.
+fn gridwise(comparison: Comparison<'_>, n: usize, steps: u64, threads: usize) -> Comparison<'_> {
+    let _ = (n, steps, threads);
+    comparison
+}
+
+fn main() {
+    harness::prepare();
+    let threads = affinity::cores();
+    for (n, steps) in [(64, 20_000), (256, 3_000), (1024, 150)] {
+        Comparison::new(format!("jacobi, {n}², {threads} threads"))
+            .unit("µs per step")
+            .baseline("persistent, one line")
+            .with(|comparison| peers(comparison, n, steps, threads))
+            .with(|comparison| gridwise(comparison, n, steps, threads))
+            .run();
+    }
+}
+
+fn peers(comparison: Comparison<'_>, n: usize, steps: u64, threads: usize) -> Comparison<'_> {
+    let comparison = comparison
+        .add("serial", steps, move |steps| jacobi::serial(n, steps).elapsed)
+        .add("persistent, one line", steps, move |steps| {
+            jacobi::persistent::<OneLine>(n, steps, threads).elapsed
+        })
+        .add("persistent, monotonic", steps, move |steps| {
+            jacobi::persistent::<Monotonic>(n, steps, threads).elapsed
+        });
+    #[cfg(feature = "fork_union")]
+    let comparison = comparison.add("fork_union, region per step", steps, move |steps| {
+        jacobi::fork_union(n, steps, threads).elapsed
+    });
+    openmp(comparison, n, steps, threads)
+        .add("spinning pool, launch per step", steps, move |steps| {
+            jacobi::spinning_pool(n, steps, threads).elapsed
+        })
+        .add("rayon, loop per step", steps, move |steps| {
+            jacobi::rayon(n, steps, threads).elapsed
+        })
+}
+
+#[cfg(openmp)]
+fn openmp(comparison: Comparison<'_>, n: usize, steps: u64, threads: usize) -> Comparison<'_> {
+    use gridwise_benches::peers::openmp;
+    comparison.add("OpenMP, one region", steps, move |steps| {
+        openmp::jacobi(n, steps, threads).elapsed
+    })
+}
+
+#[cfg(not(openmp))]
+fn openmp(comparison: Comparison<'_>, _n: usize, _steps: u64, _threads: usize) -> Comparison<'_> {
+    comparison
+}

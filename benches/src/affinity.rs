@@ -1,0 +1,59 @@
+//! Pinning by rank: thread `rank` to the `rank`-th core that this process may use.
+
+#[cfg(target_os = "linux")]
+use rustix::thread::CpuSet;
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
+
+/// How many cores this process may use.
+pub fn cores() -> usize {
+    #[cfg(target_os = "linux")]
+    return allowed().len();
+    #[cfg(not(target_os = "linux"))]
+    return std::thread::available_parallelism().map_or(1, usize::from);
+}
+
+/// Pins the calling thread to the core of `rank`; ranks beyond the last core start over at the first. Does nothing where the system cannot pin.
+///
+/// Threads created afterwards inherit the pin, so create them first.
+pub fn pin(rank: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        let allowed = allowed();
+        let mut one = CpuSet::new();
+        one.set(allowed[rank % allowed.len()]);
+        // Best effort: an unpinned thread measures slower, not wrong.
+        let _ = rustix::thread::sched_setaffinity(None, &one);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = rank;
+}
+
+/// The cores of the process's first thread, which nothing here ever pins.
+#[cfg(target_os = "linux")]
+fn allowed() -> &'static [usize] {
+    static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
+    ALLOWED.get_or_init(|| {
+        let process = rustix::process::getpid();
+        match rustix::thread::sched_getaffinity(Some(process)) {
+            Ok(set) if set.count() > 0 => (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
+            _ => vec![0],
+        }
+    })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod test {
+    use super::*;
+
+    #[test]
+    fn a_pinned_thread_may_use_one_core_and_the_others_keep_theirs() {
+        let all = cores();
+        let pinned = std::thread::spawn(|| {
+            pin(1);
+            rustix::thread::sched_getaffinity(None).unwrap().count()
+        });
+        assert_eq!(pinned.join().unwrap(), 1);
+        assert_eq!(cores(), all);
+    }
+}

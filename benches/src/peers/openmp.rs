@@ -1,0 +1,177 @@
+//! The same problems in C with OpenMP (`benches/openmp/*.c`), compiled by the build script.
+//!
+//! Each function makes its team on the calling thread, pins it by rank with [`affinity::pin`], measures inside C, and dismisses the team before it returns.
+//! `OMP_PROC_BIND` is not used: libgomp would pin the program's first thread already when it is loaded, and with it every thread of the other contenders.
+
+use super::cg::{Problem, Solution};
+use super::jacobi::{Run, initial};
+use super::launch::median_times;
+use crate::affinity;
+use std::ffi::c_int;
+use std::time::Duration;
+
+type Pin = extern "C" fn(u32);
+
+// SAFETY: the signatures are those of the C sources; `pin` is called by every thread of the team and does not unwind.
+unsafe extern "C" {
+    #[cfg(test)]
+    fn gridwise_omp_busy_work(steps: u64, value: u64) -> u64;
+    fn gridwise_omp_barrier(threads: c_int, rounds: u64, work_steps: u64, pin: Pin) -> u64;
+    fn gridwise_omp_launch(threads: c_int, launches: u64, idle_ns: u64, each: *mut u64, pin: Pin) -> u64;
+    fn gridwise_omp_jacobi(threads: c_int, n: usize, steps: u64, a: *mut f32, b: *mut f32, pin: Pin) -> u64;
+    fn gridwise_omp_neighbour_sum(
+        threads: c_int,
+        n: usize,
+        chunk: usize,
+        repeats: u64,
+        input: *const i32,
+        out: *mut i32,
+        pin: Pin,
+    ) -> u64;
+    fn gridwise_omp_cg(
+        threads: c_int,
+        rows: usize,
+        offsets: *const u32,
+        columns: *const u32,
+        values: *const f64,
+        inverse_diagonal: *const f64,
+        b: *const f64,
+        steps: u64,
+        x: *mut f64,
+        norm: *mut f64,
+        pin: Pin,
+    ) -> u64;
+}
+
+extern "C" fn pin(rank: u32) {
+    affinity::pin(rank as usize);
+}
+
+/// The number of threads as C takes it.
+fn team(threads: usize) -> c_int {
+    assert!(threads > 0, "a team has at least one thread");
+    c_int::try_from(threads).expect("a team that C can count")
+}
+
+/// Replaces this program by itself with `OMP_WAIT_POLICY=active`, unless that variable is set. Returns only if it was set or the system refuses.
+pub(crate) fn restart_with_active_waiting() {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        const POLICY: &str = "OMP_WAIT_POLICY";
+        if std::env::var_os(POLICY).is_some() {
+            return;
+        }
+        let Ok(program) = std::env::current_exe() else { return };
+        let error = std::process::Command::new(program)
+            .args(std::env::args_os().skip(1))
+            .env(POLICY, "active")
+            .exec();
+        eprintln!("OpenMP teams will not wait actively: {error}");
+    }
+}
+
+/// `#pragma omp barrier` in one region: time of `rounds` rounds, each after `work_steps` of [`busy::work`](crate::busy::work).
+pub fn barrier(threads: usize, rounds: u64, work_steps: u64) -> Duration {
+    // SAFETY: the function takes numbers only.
+    Duration::from_nanos(unsafe { gridwise_omp_barrier(team(threads), rounds, work_steps, pin) })
+}
+
+/// A parallel region that every thread must have run: as [`rendezvous`](super::launch::rendezvous).
+///
+/// # Panics
+///
+/// If some thread missed a launch.
+pub fn launch(threads: usize, launches: u64, idle: Duration) -> Duration {
+    let mut each = vec![0; if idle.is_zero() { 0 } else { launches as usize }];
+    // SAFETY: with an idle time `each` has an element for every launch, without one it is not written; it lives through the call.
+    let elapsed =
+        unsafe { gridwise_omp_launch(team(threads), launches, idle.as_nanos() as u64, each.as_mut_ptr(), pin) };
+    assert!(elapsed > 0 || launches == 0, "a thread missed a launch");
+    if idle.is_zero() {
+        Duration::from_nanos(elapsed)
+    } else {
+        median_times(each.into_iter().map(Duration::from_nanos))
+    }
+}
+
+/// Jacobi in one persistent region, a barrier a step: as [`persistent`](super::jacobi::persistent).
+pub fn jacobi(n: usize, steps: u64, threads: usize) -> Run {
+    let mut a = initial(n);
+    let mut b = a.clone();
+    // SAFETY: both arrays have the n × n elements that the function reads and writes, and live through the call.
+    let elapsed = unsafe { gridwise_omp_jacobi(team(threads), n, steps, a.as_mut_ptr(), b.as_mut_ptr(), pin) };
+    Run {
+        elapsed: Duration::from_nanos(elapsed),
+        grid: if steps.is_multiple_of(2) { a } else { b },
+    }
+}
+
+/// A plain `parallel for` over the chunks: as [`rayon`](super::neighbour_sum::rayon).
+///
+/// # Panics
+///
+/// If `input` and `out` differ in length, or `chunk` is 0.
+pub fn neighbour_sum(input: &[i32], out: &mut [i32], chunk: usize, repeats: u64, threads: usize) -> Duration {
+    assert_eq!(input.len(), out.len());
+    assert!(chunk > 0, "a chunk has at least one element");
+    let (team, n) = (team(threads), out.len());
+    // SAFETY: both arrays have the n elements that the function reads and writes, they do not overlap, and they live through the call.
+    let elapsed = unsafe { gridwise_omp_neighbour_sum(team, n, chunk, repeats, input.as_ptr(), out.as_mut_ptr(), pin) };
+    Duration::from_nanos(elapsed)
+}
+
+/// Conjugate gradients in one persistent region, three barriers a step: as [`persistent`](super::cg::persistent).
+///
+/// # Panics
+///
+/// If the vectors of the problem have not the matrix's size.
+pub fn cg(problem: &Problem, steps: u64, threads: usize) -> Solution {
+    let (matrix, rows) = (&problem.matrix, problem.matrix.rows());
+    assert_eq!((problem.b.len(), problem.inverse_diagonal.len()), (rows, rows));
+    let (mut x, mut norm) = (vec![0.0; rows], 0.0);
+    // SAFETY: the arrays have the sizes that `rows` and the matrix's offsets give (`Csr` holds to that), the written ones overlap no other, and all live
+    // through the call.
+    let elapsed = unsafe {
+        gridwise_omp_cg(
+            team(threads),
+            rows,
+            matrix.offsets().as_ptr(),
+            matrix.columns().as_ptr(),
+            matrix.values().as_ptr(),
+            problem.inverse_diagonal.as_ptr(),
+            problem.b.as_ptr(),
+            steps,
+            x.as_mut_ptr(),
+            &mut norm,
+            pin,
+        )
+    };
+    Solution {
+        elapsed: Duration::from_nanos(elapsed),
+        x,
+        norm,
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn both_languages_do_the_same_work() {
+        // SAFETY: the function takes numbers only.
+        let in_c = unsafe { gridwise_omp_busy_work(1000, 7) };
+        assert_eq!(in_c, crate::busy::work(1000, 7));
+    }
+
+    #[test]
+    fn barriers_and_launches_take_time() {
+        let sample = std::thread::spawn(|| {
+            assert!(barrier(2, 20, 100) > Duration::ZERO);
+            assert!(launch(2, 20, Duration::ZERO) > Duration::ZERO);
+            assert!(launch(2, 5, Duration::from_micros(20)) > Duration::ZERO);
+        });
+        sample.join().unwrap();
+    }
+}
