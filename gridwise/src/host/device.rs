@@ -10,7 +10,7 @@ use super::{
     launch::{Demand, Grid, LaunchError, LaunchPlan, Terms, plan},
     phases::Costs,
     queue::{Queue, QueueOptions},
-    residency::{Limits, Residency},
+    residency::{Capacity, Limits, Residency},
 };
 use crate::{
     backend::cpu::{self, CpuDevice},
@@ -317,9 +317,10 @@ impl Device {
     fn limits(&self) -> Limits {
         match &self.inner.backend {
             Backend::Cpu(cpu) => Limits {
-                workers: cpu.options.resident_blocks * cpu.options.threads_per_block,
+                capacity: Capacity::Workers(cpu.options.resident_blocks * cpu.options.threads_per_block),
                 shared_bytes: cpu.options.shared_bytes,
                 blocks: MOST_BLOCKS,
+                taken: 0,
             },
         }
     }

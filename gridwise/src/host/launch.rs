@@ -279,7 +279,7 @@ const TREE_FROM: usize = 32;
 pub(crate) fn plan(
     limits: Limits,
     default_threads: usize,
-    reserved: fn(threads: usize) -> usize,
+    reserved: impl Fn(usize) -> usize,
     demand: Demand,
     grid: Grid,
     cooperative: bool,
@@ -290,11 +290,11 @@ pub(crate) fn plan(
     if threads == 0 {
         return Err(LaunchError::ZeroThreads { kernel });
     }
-    if threads > limits.workers {
+    if threads > limits.threads_per_block() {
         return Err(LaunchError::ThreadsPerBlock {
             kernel,
             requested: threads,
-            limit: limits.workers,
+            limit: limits.threads_per_block(),
         });
     }
     let shared_bytes = demand.shared_bytes(reserved(threads));
@@ -306,9 +306,13 @@ pub(crate) fn plan(
         });
     }
     let residency = limits.residency(threads, shared_bytes);
-    let (capacity, limited_by) = match (cooperative, terms.headroom) {
-        (true, headroom) if headroom > 0 => (residency.blocks().saturating_sub(headroom), LimitedBy::Headroom),
-        _ => (residency.blocks(), residency.limited_by),
+    let (capacity, limited_by) = match (cooperative, terms.headroom, limits.taken) {
+        (false, ..) | (true, 0, 0) => (residency.blocks(), residency.limited_by),
+        (true, headroom, 0) => (residency.blocks().saturating_sub(headroom), LimitedBy::Headroom),
+        (true, headroom, taken) => (
+            residency.blocks().saturating_sub(headroom.saturating_add(taken)),
+            LimitedBy::OtherWork,
+        ),
     };
     let blocks = match grid.size {
         Size::Frames(None) => return Err(LaunchError::ZeroFrame { kernel }),

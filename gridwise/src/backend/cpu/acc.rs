@@ -289,7 +289,7 @@ impl<B: Block> GridHardware for Cpu<'_, B, GridState> {
     }
 
     #[inline(always)]
-    fn enter_grid_barrier(self) {
+    fn enter_grid_barrier(self, _: &'static Location<'static>) {
         self.flight.check();
         if self.seat.enter_grid_barrier().is_multiple_of(CLOCK_EVERY) {
             self.flight.fail_if_late();

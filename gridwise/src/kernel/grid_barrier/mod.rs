@@ -102,24 +102,28 @@ impl BarrierWord {
     }
 
     #[inline(always)]
+    #[track_caller]
     fn load<H: Hardware>(self, hardware: H, order: Ordering) -> u32 {
         // SAFETY: a word of the launch's barrier state, by the constructor.
         unsafe { hardware.atomic_load(Place::Global(self.0), order, Scope::Device) }
     }
 
     #[inline(always)]
+    #[track_caller]
     fn store<H: Hardware>(self, hardware: H, value: u32, order: Ordering) {
         // SAFETY: as in `load`.
         unsafe { hardware.atomic_store(Place::Global(self.0), value, order, Scope::Device) }
     }
 
     #[inline(always)]
+    #[track_caller]
     fn fetch_add<H: Hardware>(self, hardware: H, value: u32, order: Ordering) -> u32 {
         // SAFETY: as in `load`.
         unsafe { hardware.atomic_rmw(Place::Global(self.0), Rmw::Add, value, order, Scope::Device) }
     }
 
     #[inline(always)]
+    #[track_caller]
     fn wait<H: Hardware>(self, hardware: H, order: Ordering, site: WaitSite, ready: impl FnMut(u32) -> bool) {
         // SAFETY: as in `load`.
         unsafe { hardware.wait_until(Place::Global(self.0), order, Scope::Device, site, ready) };
@@ -151,7 +155,7 @@ impl GridState {
 
 #[inline(always)]
 pub(crate) fn sync_grid<H: GridHardware>(hardware: H, location: &'static Location<'static>) {
-    hardware.enter_grid_barrier();
+    hardware.enter_grid_barrier(location);
     hardware.block_barrier(location);
     if hardware.thread() == 0 {
         let state = hardware.grid_state();
