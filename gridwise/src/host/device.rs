@@ -1,6 +1,6 @@
 //! Devices: finding, choosing and opening them.
 
-use std::{collections::HashMap, env, fmt, str::FromStr};
+use std::{collections::HashMap, env, fmt, panic::Location, str::FromStr};
 
 use bytemuck::Pod;
 use thiserror::Error;
@@ -13,7 +13,10 @@ use super::{
     residency::{Capacity, Limits, Residency},
 };
 use crate::{
-    backend::cpu::{self, CpuDevice},
+    backend::{
+        check::{CheckDevice, model::Model},
+        cpu::{self, CpuDevice},
+    },
     kernel::{GridKernel, Kernel},
     sync::{Arc, Mutex},
 };
@@ -141,7 +144,10 @@ impl FromStr for CpuOptions {
 #[non_exhaustive]
 pub enum DeviceError {
     /// No such kind of device.
-    #[error("there is no device `{name}`; there is `cpu`, with options like `cpu:blocks=2,threads=4`")]
+    #[error(
+        "there is no device `{name}`; there are `cpu`, with options like `cpu:blocks=2,threads=4`, and `check`, the checking \
+         device, with options like `check:mps=2,blocks=1,threads=4`"
+    )]
     Unknown {
         /// What was asked for.
         name: String,
@@ -152,6 +158,16 @@ pub enum DeviceError {
          wait=active|adaptive|passive, pin=on|off, separated by commas"
     )]
     Setting {
+        /// The setting.
+        setting: String,
+    },
+    /// A setting of a checking device that is not understood.
+    #[error(
+        "device option `{setting}` is not understood; a check device takes small, h100 or h20, then mps=N, blocks=N, threads=N, \
+         warp=N, shared=BYTES, held=N, seed=N, steps=N, lockstep=on|off, weak=on|off, exact=on|off, \
+         order=ascending|descending|random, schedule=random|pct|round_robin, separated by commas"
+    )]
+    CheckSetting {
         /// The setting.
         setting: String,
     },
@@ -195,6 +211,7 @@ struct Inner {
 
 enum Backend {
     Cpu(CpuDevice),
+    Check(CheckDevice),
 }
 
 impl Device {
@@ -209,7 +226,7 @@ impl Device {
         }
     }
 
-    /// Opens a device by name; [`CpuOptions`] says what a name may hold.
+    /// Opens a device by name; [`CpuOptions`] and [`Model`](crate::check::Model) say what a name may hold.
     ///
     /// # Errors
     /// If there is no such device, an option is not understood or out of range, or threads cannot be started.
@@ -217,6 +234,7 @@ impl Device {
         let (kind, options) = name.split_once(':').unwrap_or((name, ""));
         match kind {
             "cpu" => Self::cpu(options.parse()?),
+            "check" => Self::check(options.parse()?),
             _ => Err(DeviceError::Unknown { name: name.to_owned() }),
         }
     }
@@ -230,7 +248,30 @@ impl Device {
         Ok(Self::new(Backend::Cpu(CpuDevice::open(options)?)))
     }
 
-    /// Opens every device there is, with its default options.
+    /// Opens a checking device: a simulated one that finds what is wrong with the synchronisation of a kernel. See
+    /// [`crate::check`].
+    ///
+    /// # Errors
+    /// If a number of the model is out of range.
+    pub fn check(model: Model) -> Result<Self, DeviceError> {
+        model.validate()?;
+        Ok(Self::new(Backend::Check(CheckDevice::open(model))))
+    }
+
+    pub(crate) fn of_check(check: CheckDevice) -> Self {
+        Self::new(Backend::Check(check))
+    }
+
+    /// The checking device behind this, if it is one.
+    pub(crate) fn as_check(&self) -> Option<&CheckDevice> {
+        match &self.inner.backend {
+            Backend::Check(check) => Some(check),
+            Backend::Cpu(_) => None,
+        }
+    }
+
+    /// Opens every device of this machine, with its default options. The checking device, which simulates one, is not among
+    /// them.
     ///
     /// # Errors
     /// If one that is there cannot be opened.
@@ -257,6 +298,7 @@ impl Device {
                     cpu.options.resident_blocks, cpu.options.threads_per_block
                 )
             }
+            Backend::Check(check) => format!("check:{}", check.model()),
         }
     }
 
@@ -271,6 +313,17 @@ impl Device {
                 shared_bytes: cpu.options.shared_bytes,
                 wait: cpu.options.wait,
             },
+            Backend::Check(check) => {
+                let model = check.model();
+                DeviceProperties {
+                    name: self.name(),
+                    cores: 1,
+                    workers: model.multiprocessors * model.threads_per_multiprocessor,
+                    threads_per_block: model.threads_per_block,
+                    shared_bytes: model.shared_bytes,
+                    wait: WaitPolicy::Passive,
+                }
+            }
         }
     }
 
@@ -288,8 +341,13 @@ impl Device {
     ///
     /// # Errors
     /// If there is no memory for it.
+    #[track_caller]
     pub fn zeroed<T: Pod>(&self, len: usize) -> Result<Buffer<T>, AllocationError> {
-        Buffer::zeroed(len)
+        let mut buffer = Buffer::zeroed(len)?;
+        if let Backend::Check(check) = &self.inner.backend {
+            buffer.lease_from(|start, bytes| check.adopt(start, bytes, size_of::<T>(), Location::caller()));
+        }
+        Ok(buffer)
     }
 
     /// How many blocks of this kernel fit together, with the device's own number of threads a block.
@@ -305,7 +363,7 @@ impl Device {
     fn residency_of(&self, demand: Demand) -> Residency {
         let threads = self.default_threads();
         self.limits()
-            .residency(threads, demand.shared_bytes(cpu::reserved(threads)))
+            .residency(threads, demand.shared_bytes(self.reserved(threads)))
     }
 
     /// The most blocks of any kernel that are resident together, with the device's own number of threads a block: the size for
@@ -322,12 +380,22 @@ impl Device {
                 blocks: MOST_BLOCKS,
                 taken: 0,
             },
+            Backend::Check(check) => check.limits(MOST_BLOCKS),
+        }
+    }
+
+    /// Shared memory that the library keeps for itself in a block of that many threads.
+    fn reserved(&self, threads: usize) -> usize {
+        match &self.inner.backend {
+            Backend::Cpu(_) => cpu::reserved(threads),
+            Backend::Check(check) => check.reserved(threads),
         }
     }
 
     fn default_threads(&self) -> usize {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.options.threads_per_block,
+            Backend::Check(check) => check.model().threads_per_block,
         }
     }
 
@@ -341,7 +409,7 @@ impl Device {
         plan(
             self.limits(),
             self.default_threads(),
-            cpu::reserved,
+            |threads| self.reserved(threads),
             demand,
             grid,
             cooperative,
@@ -352,12 +420,14 @@ impl Device {
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.launch(plan, kernel),
+            Backend::Check(check) => check.launch(plan, kernel),
         }
     }
 
     pub(crate) fn launch_cooperative<K: GridKernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.launch_cooperative(plan, kernel),
+            Backend::Check(check) => check.launch_cooperative(plan, kernel),
         }
     }
 

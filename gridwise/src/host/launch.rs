@@ -8,6 +8,7 @@ use super::{
     report::HangReport,
     residency::{LimitedBy, Limits},
 };
+use crate::check::finding::Findings;
 use crate::kernel::{GridKernel, Kernel, SharedLayout, grid_barrier::BarrierShape, shared::SharedCursor};
 
 /// A grid by the frames of its index domain: at most one block a frame, and as many as the device can run together. The kernel
@@ -211,6 +212,25 @@ pub enum LaunchError {
         /// Where its threads stood.
         report: HangReport,
     },
+    /// The checking device found faults.
+    #[error("kernel `{kernel}` is faulty:{findings}")]
+    Faults {
+        /// The kernel.
+        kernel: &'static str,
+        /// What was found.
+        findings: Findings,
+    },
+}
+
+impl LaunchError {
+    /// Where the threads stood, if the launch ended because they could not go on, on whichever device.
+    pub fn hang_report(&self) -> Option<&HangReport> {
+        match self {
+            Self::TimedOut { report, .. } | Self::Deadlock { report, .. } => Some(report),
+            Self::Faults { findings, .. } => findings.0.iter().find_map(|finding| finding.hang.as_ref()),
+            _ => None,
+        }
+    }
 }
 
 /// A launch that has passed all checks.

@@ -68,6 +68,8 @@ pub enum Reason {
         /// What keeps more from fitting.
         limited_by: LimitedBy,
     },
+    /// The checking device has no times to compare: barriers between phases show more faults.
+    Simulated,
     /// A grid barrier or a launch, whichever is cheaper on this device for this grid.
     Boundary {
         /// Measured time of a grid barrier.
@@ -88,6 +90,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asked => f.write_str("it was asked for"),
+            Self::Simulated => f.write_str("a simulated device has no times to compare"),
             Self::NotResident {
                 requested,
                 capacity,
@@ -253,6 +256,9 @@ impl Queue {
         let Some(plan) = plan else {
             return Ok((Structure::Persistent, Reason::Asked));
         };
+        if self.device().as_check().is_some() {
+            return Ok((Structure::Persistent, Reason::Simulated));
+        }
         let kept = lock(self.device().step_times())
             .get(&(P::NAME, plan.blocks, plan.threads))
             .copied();

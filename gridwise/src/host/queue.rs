@@ -192,6 +192,7 @@ impl Queue {
     ///
     /// # Errors
     /// If there is no memory for it.
+    #[track_caller]
     pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer<T>, AllocationError> {
         let _turn = self.turn();
         let mut buffer = self.device.zeroed(data.len())?;

@@ -61,6 +61,10 @@ pub enum WaitFor {
     Word,
     /// The other threads of the block, past the end of the kernel.
     BlockEnd,
+    /// The other lanes of the warp.
+    Warp,
+    /// A value that a loop of the kernel loads over and over.
+    Spin,
 }
 
 /// A wait and the line of the kernel that asked for it.
@@ -235,6 +239,14 @@ pub trait Hardware: Copy + Sealed {
 
     /// Nanoseconds since some fixed moment.
     fn clock(self) -> u64;
+
+    /// Called for an index that is not below the length of a view, instead of the access.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn out_of_bounds(self, index: usize, len: usize) -> ! {
+        panic!("index {index} is out of bounds of a span of {len}")
+    }
 
     /// One bit for each lane of the warp whose `vote` is true.
     #[track_caller]
