@@ -367,8 +367,15 @@ impl fmt::Display for Finding {
 }
 
 /// All findings of a launch, for the text of its error.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Findings(pub Vec<Finding>);
+
+/// As [`Display`](fmt::Display): it is what a test shows that unwraps the result of a launch.
+impl fmt::Debug for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -345,7 +345,8 @@ impl Device {
     pub fn zeroed<T: Pod>(&self, len: usize) -> Result<Buffer<T>, AllocationError> {
         let mut buffer = Buffer::zeroed(len)?;
         if let Backend::Check(check) = &self.inner.backend {
-            buffer.lease_from(|start, bytes| check.adopt(start, bytes, size_of::<T>(), Location::caller()));
+            let made_at = Location::caller();
+            buffer.lease_from(|start, bytes| check.adopt(start, bytes, size_of::<T>(), made_at));
         }
         Ok(buffer)
     }

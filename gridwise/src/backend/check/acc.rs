@@ -215,7 +215,10 @@ impl Hardware for Check<'_> {
         mut ready: impl FnMut(T) -> bool,
     ) -> T {
         of_load(order);
-        let atomic = self.atomic(at, Operation::Wait, order, scope);
+        let atomic = Atomic {
+            location: site.location,
+            ..self.atomic(at, Operation::Wait, order, scope)
+        };
         let mut ready = |bits| ready(word(bits));
         word(
             self.engine

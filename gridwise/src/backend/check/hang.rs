@@ -108,7 +108,7 @@ impl State {
         }
         if let Some(slot) = find(&at_grid) {
             let rounds = self.threads[slot as usize].grid_barriers;
-            let place = self.place(slot, Deed::GridBarrier(rounds - 1));
+            let place = self.place(slot, Deed::GridBarrier(rounds.saturating_sub(1)));
             let uneven = self.gone.values().find(|(_, theirs)| *theirs != rounds);
             if let Some((gone, _)) = uneven {
                 return (Kind::GridBarrierUneven, place, Some(*gone));
