@@ -188,12 +188,7 @@ fn message_passing_works_with_fences() {
 
 #[test]
 fn store_buffering_needs_sequential_consistency() {
-    let roles = |store, load| {
-        [
-            [Store(X, 1, store), Load(Y, load)],
-            [Store(Y, 1, store), Load(X, load)],
-        ]
-    };
+    let roles = |store, load| [[Store(X, 1, store), Load(Y, load)], [Store(Y, 1, store), Load(X, load)]];
     let [a, b] = roles(Relaxed, Relaxed);
     allows(&[&a, &b], &[0, 0]);
     let [a, b] = roles(Release, Acquire);
@@ -224,7 +219,10 @@ fn loads_of_one_word_never_go_backwards() {
     for outcome in &all {
         assert!(outcome[0] <= outcome[1], "{all:?}");
     }
-    assert!(all.contains([0, 0].as_slice()) && all.contains([0, 2].as_slice()), "{all:?}");
+    assert!(
+        all.contains([0, 0].as_slice()) && all.contains([0, 2].as_slice()),
+        "{all:?}"
+    );
     // Through another thread that read and released.
     let relay = [Load(X, Relaxed), Store(Y, 1, Release)];
     let after = [Load(Y, Acquire), Load(X, Relaxed)];
@@ -329,7 +327,10 @@ fn block_scope_orders_the_threads_of_a_block_and_no_others() {
     let (_, report) = explore(&[&write, &read], Where::Blocks, true);
     assert!(!report.is_clean());
     assert!(
-        report.findings.iter().all(|finding| finding.kind == Kind::ScopeTooNarrow),
+        report
+            .findings
+            .iter()
+            .all(|finding| finding.kind == Kind::ScopeTooNarrow),
         "{report}"
     );
 }

@@ -59,6 +59,7 @@ use crate::{
 
 mod builder;
 pub mod finding;
+pub mod gallery;
 mod json;
 mod report;
 #[cfg(test)]

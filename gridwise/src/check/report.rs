@@ -71,7 +71,10 @@ impl Report {
             ("switches", Json::number(self.switches)),
             ("seconds", Json::Float(self.elapsed.as_secs_f64())),
             ("failure", failure),
-            ("findings", Json::Array(self.findings.iter().map(Finding::json).collect())),
+            (
+                "findings",
+                Json::Array(self.findings.iter().map(Finding::json).collect()),
+            ),
         ]);
         json.to_string()
     }
@@ -88,9 +91,16 @@ impl fmt::Display for Report {
             write!(f, "\n{:>3}. {finding}", number + 1)?;
         }
         if let Some(Failure { message, replay }) = &self.failure {
-            write!(f, "\nthe test panicked: {message}\n    replay   GRIDWISE_CHECK_REPLAY={replay}")?;
+            write!(
+                f,
+                "\nthe test panicked: {message}\n    replay   GRIDWISE_CHECK_REPLAY={replay}"
+            )?;
         }
-        let of_all = if self.complete { ", which are all that matter" } else { "" };
+        let of_all = if self.complete {
+            ", which are all that matter"
+        } else {
+            ""
+        };
         write!(
             f,
             "\n{} schedules{of_all}, {} launches, {} operations, {} switches, {:.1?}",

@@ -79,10 +79,7 @@ impl<T: Pod> Buffer<T> {
     }
 
     /// Makes the buffer known to its device, by its start and bytes.
-    pub(crate) fn lease_from(
-        &mut self,
-        adopt: impl FnOnce(*const u8, usize) -> Option<Box<dyn Any + Send + Sync>>,
-    ) {
+    pub(crate) fn lease_from(&mut self, adopt: impl FnOnce(*const u8, usize) -> Option<Box<dyn Any + Send + Sync>>) {
         self.lease = adopt(self.memory.start(), self.memory.bytes());
     }
 

@@ -50,12 +50,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    pub(super) fn block_number(self) -> u32 {
-        self.block
-    }
-
-    pub(super) fn thread_number(self) -> u32 {
-        self.thread
+    pub(super) fn slot(self) -> u32 {
+        self.slot
     }
 
     fn pointer<T>(self, place: Place<T>) -> *mut T {
@@ -262,10 +258,7 @@ impl Hardware for Check<'_> {
             .warp_exchange(self.yielder, self.slot, &[u8::from(vote)], Want::Ballot, location);
         let state = self.engine.state.borrow();
         let inbox = &state.threads[self.slot as usize].inbox;
-        inbox
-            .as_slice()
-            .try_into()
-            .map_or(u64::from(vote), u64::from_ne_bytes)
+        inbox.as_slice().try_into().map_or(u64::from(vote), u64::from_ne_bytes)
     }
 
     fn shuffle<T: Pod>(self, value: T, from: usize) -> T {

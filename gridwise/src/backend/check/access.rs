@@ -104,7 +104,9 @@ impl Engine {
     }
 
     pub(super) fn atomic_load(&self, yielder: &Suspend, slot: u32, atomic: Atomic) -> u64 {
-        let Atomic { extent, order, scope, .. } = atomic;
+        let Atomic {
+            extent, order, scope, ..
+        } = atomic;
         self.point(yielder, slot, Step::Read(extent));
         let mut state = self.state.borrow_mut();
         let State {
@@ -131,7 +133,9 @@ impl Engine {
     pub(super) fn atomic_store(&self, yielder: &Suspend, slot: u32, atomic: Atomic, bits: u64) {
         self.state.borrow_mut().threads[slot as usize].spin.idle = 0;
         self.point(yielder, slot, Step::Write(atomic.extent));
-        let Atomic { extent, order, scope, .. } = atomic;
+        let Atomic {
+            extent, order, scope, ..
+        } = atomic;
         let mut state = self.state.borrow_mut();
         state.judge(self, slot, extent, Operation::AtomicStore, scope, atomic.location);
         let State { threads, memory, .. } = &mut *state;
@@ -149,7 +153,9 @@ impl Engine {
         apply: impl FnOnce(u64) -> u64,
     ) -> u64 {
         self.point(yielder, slot, Step::Write(atomic.extent));
-        let Atomic { extent, order, scope, .. } = atomic;
+        let Atomic {
+            extent, order, scope, ..
+        } = atomic;
         let mut state = self.state.borrow_mut();
         let State { threads, memory, .. } = &mut *state;
         let thread = &mut threads[slot as usize];
@@ -180,7 +186,9 @@ impl Engine {
         exchange: Exchange,
     ) -> Result<u64, u64> {
         self.point(yielder, slot, Step::Write(atomic.extent));
-        let Atomic { extent, order, scope, .. } = atomic;
+        let Atomic {
+            extent, order, scope, ..
+        } = atomic;
         let mut state = self.state.borrow_mut();
         let State { threads, memory, .. } = &mut *state;
         let thread = &mut threads[slot as usize];
@@ -206,7 +214,11 @@ impl Engine {
     }
 
     pub(super) fn fence(&self, yielder: &Suspend, slot: u32, order: Ordering, scope: Scope) {
-        let step = if order == Ordering::SeqCst { Step::Fence } else { Step::Local };
+        let step = if order == Ordering::SeqCst {
+            Step::Fence
+        } else {
+            Step::Local
+        };
         self.point(yielder, slot, step);
         let mut state = self.state.borrow_mut();
         let State { threads, memory, .. } = &mut *state;
@@ -226,7 +238,9 @@ impl Engine {
         ready: &mut dyn FnMut(u64) -> bool,
     ) -> u64 {
         assert!(!self.in_condition.get(), "the condition of a wait cannot wait itself");
-        let Atomic { extent, order, scope, .. } = atomic;
+        let Atomic {
+            extent, order, scope, ..
+        } = atomic;
         let mut missed = false;
         loop {
             let values = self.values(slot, atomic);
@@ -398,7 +412,11 @@ impl State {
                     let place = Spot::new(earlier.location, earlier.block, earlier.thread, deed);
                     let mut finding = Finding::new(kind, engine.kernel, place);
                     finding.second = Some(now);
-                    finding.missing = Some(if conflict == Conflict::Scope { Missing::WiderScope } else { missing });
+                    finding.missing = Some(if conflict == Conflict::Scope {
+                        Missing::WiderScope
+                    } else {
+                        missing
+                    });
                     finding
                 }
             };

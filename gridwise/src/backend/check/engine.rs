@@ -124,7 +124,10 @@ pub(super) struct Seat {
 
 /// How a launch ended.
 pub(super) enum Failure {
-    Panicked { block: u32, thread: u32, message: String },
+    Panicked {
+        place: Place,
+        message: String,
+    },
     TimedOut,
     /// The findings say it all.
     Found,
@@ -295,7 +298,9 @@ impl Engine {
     }
 
     fn resume(&self, slot: u32, fibers: &mut [Option<Fiber>], stacks: &mut Vec<DefaultStack>) {
-        let Some(fiber) = &mut fibers[slot as usize] else { return };
+        let Some(fiber) = &mut fibers[slot as usize] else {
+            return;
+        };
         self.state.borrow_mut().switches += 1;
         fiber.resume(());
         if fiber.done() {
@@ -364,9 +369,9 @@ impl Engine {
     fn caught(&self, acc: Check<'_>, payload: Box<dyn Any + Send>) {
         let mut state = self.state.borrow_mut();
         if state.failure.is_none() {
+            let place = state.place(acc.slot(), Deed::Panicked);
             state.failure = Some(Failure::Panicked {
-                block: acc.block_number(),
-                thread: acc.thread_number(),
+                place,
                 message: panic_message(&*payload),
             });
         }
@@ -493,7 +498,11 @@ impl State {
     fn announce(&mut self, slot: u32, step: Step) {
         let thread = &mut self.threads[slot as usize];
         thread.step = step;
-        if let Some(candidate) = self.runnable.get_mut(thread.at).filter(|candidate| candidate.slot == slot) {
+        if let Some(candidate) = self
+            .runnable
+            .get_mut(thread.at)
+            .filter(|candidate| candidate.slot == slot)
+        {
             candidate.step = step;
         }
     }

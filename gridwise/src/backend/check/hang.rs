@@ -41,7 +41,12 @@ impl State {
         // Of blocks that have left, one thread stands for all: the report is about those who wait for them.
         let seated = |block: u32| self.seats.iter().any(|seat| seat.block == Some(block));
         for (block, (place, rounds)) in self.gone.iter().filter(|(block, _)| !seated(**block)) {
-            threads.push(ThreadReport::new(*block as usize, place.thread, ThreadState::Left, *rounds));
+            threads.push(ThreadReport::new(
+                *block as usize,
+                place.thread,
+                ThreadState::Left,
+                *rounds,
+            ));
         }
         HangReport::new(threads, engine.blocks, engine.threads, self.unstarted())
     }
@@ -74,9 +79,7 @@ impl State {
         let is_seated = |slot: u32| self.seats[slot as usize / engine.threads].block.is_some();
         let at_barrier = |standing: &Standing| matches!(standing, Standing::Waiting(Waiting::BlockBarrier(_)));
         let at_warp = |standing: &Standing| matches!(standing, Standing::Waiting(Waiting::Warp(_)));
-        let at_grid = |standing: &Standing| {
-            matches!(standing, Standing::Waiting(Waiting::Word { site, .. }) if site.what == WaitFor::GridBarrier)
-        };
+        let at_grid = |standing: &Standing| matches!(standing, Standing::Waiting(Waiting::Word { site, .. }) if site.what == WaitFor::GridBarrier);
         let missed = |standing: &Standing| matches!(standing, Standing::Waiting(Waiting::Word { missed: true, .. }));
         let spins = |standing: &Standing| matches!(standing, Standing::Spinning);
         let left = |standing: &Standing| matches!(standing, Standing::Left);
@@ -92,7 +95,10 @@ impl State {
             let waiting = |slot: &u32| is_seated(*slot) && meets(&self.threads[*slot as usize].standing);
             for slot in (0..self.threads.len() as u32).filter(waiting) {
                 let mut others = of_block(slot);
-                if let Some(gone) = others.clone().find(|other| left(&self.threads[*other as usize].standing)) {
+                if let Some(gone) = others
+                    .clone()
+                    .find(|other| left(&self.threads[*other as usize].standing))
+                {
                     let gone = self.place(gone, Deed::Left);
                     return (Kind::LeftBeforeBarrier, self.place(slot, deed), Some(gone));
                 }
@@ -122,7 +128,11 @@ impl State {
             }
         }
         let any = find(&|standing| !left(standing)).unwrap_or(0);
-        if report.cause() == (HangCause::BlocksNeverStarted { blocks: self.unstarted() }) {
+        if report.cause()
+            == (HangCause::BlocksNeverStarted {
+                blocks: self.unstarted(),
+            })
+        {
             return (Kind::NeverStarted, self.stood(any), None);
         }
         if let Some(slot) = find(&missed) {

@@ -125,7 +125,11 @@ impl State {
         let arrived = std::mem::take(&mut self.seats[seat].arrived);
         let at = |state: &Self, slot: u32| -> Place { state.place(slot, Deed::BlockBarrier) };
         let first = at(self, arrived[0]);
-        if let Some(other) = arrived.iter().map(|slot| at(self, *slot)).find(|place| place.location != first.location) {
+        if let Some(other) = arrived
+            .iter()
+            .map(|slot| at(self, *slot))
+            .find(|place| place.location != first.location)
+        {
             let mut finding = Finding::new(Kind::BarrierDivergence, engine.kernel, first);
             finding.second = Some(other);
             self.report(finding);
@@ -141,7 +145,9 @@ impl State {
     }
 
     fn complete_exchange(&mut self, engine: &Engine, first: u32, last: u32) {
-        let Some(exchange) = self.warps.remove(&first) else { return };
+        let Some(exchange) = self.warps.remove(&first) else {
+            return;
+        };
         let arrived = exchange.arrived;
         let differs = |other: &&Arrival| {
             other.location != arrived[0].location
@@ -170,7 +176,12 @@ impl State {
                     let from = arrived.iter().find(|other| (other.slot - first) as usize == from);
                     let value = &from.unwrap_or(arrival).value;
                     // A lane that passed something of another size passed it elsewhere: reported above.
-                    if value.len() == arrival.value.len() { value } else { &arrival.value }.clone()
+                    if value.len() == arrival.value.len() {
+                        value
+                    } else {
+                        &arrival.value
+                    }
+                    .clone()
                 }
             };
             self.threads[arrival.slot as usize].inbox = inbox;

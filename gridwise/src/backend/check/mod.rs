@@ -3,17 +3,12 @@
 //! [`model`] is what the machine is made of, [`engine`] runs a launch, [`scheduler`] decides what the machine leaves open,
 //! [`memory`] judges every access. See the `README.md` files beside them; [`crate::check`] is the public side.
 
-use std::{
-    any::Any,
-    cell::Cell,
-    collections::BTreeMap,
-    panic::Location,
-};
+use std::{any::Any, cell::Cell, collections::BTreeMap, panic::Location};
 
 use corosensei::stack::DefaultStack;
 
 use crate::{
-    check::finding::{Finding, Findings, Kind, Place},
+    check::finding::{Finding, Findings, Kind},
     host::{
         launch::{LaunchError, LaunchPlan},
         memory::Memory as HostMemory,
@@ -266,12 +261,23 @@ impl CheckDevice {
             regions.push((memory.add(start, arena_bytes, RegionKind::Shared { reserved }), start));
             arenas.push(arena);
         }
-        let grid_bytes = (plan.barrier.words(plan.blocks) * 4, GridState::slots(plan.blocks) * SLOT_BYTES);
+        let grid_bytes = (
+            plan.barrier.words(plan.blocks) * 4,
+            GridState::slots(plan.blocks) * SLOT_BYTES,
+        );
         let grid_memory = (HostMemory::zeroed(grid_bytes.0), HostMemory::zeroed(grid_bytes.1));
         let grid = match &grid_memory {
             (Some(words), Some(slots)) if cooperative => {
-                memory.add(words.start().expose_provenance(), words.bytes(), RegionKind::GridBarrier);
-                memory.add(slots.start().expose_provenance(), slots.bytes(), RegionKind::GridReduction);
+                memory.add(
+                    words.start().expose_provenance(),
+                    words.bytes(),
+                    RegionKind::GridBarrier,
+                );
+                memory.add(
+                    slots.start().expose_provenance(),
+                    slots.bytes(),
+                    RegionKind::GridReduction,
+                );
                 // SAFETY: zeroed, large enough, and this launch's alone.
                 Some(unsafe { GridState::new(words.start().cast(), slots.start().cast(), plan.barrier) })
             }
@@ -297,48 +303,40 @@ impl CheckDevice {
             return Err(out_of_memory(plan.threads * seats));
         }
         let mut findings = state.findings;
-        let result = match state.failure {
-            Some(Failure::Panicked { block, thread, message }) if findings.is_empty() => {
-                return Err(LaunchError::Panicked {
-                    kernel,
-                    block: block as usize,
-                    thread: thread as usize,
-                    message,
-                });
-            }
-            Some(Failure::TimedOut) if findings.is_empty() => {
-                return Err(LaunchError::TimedOut {
-                    kernel,
-                    after: elapsed,
-                    report,
-                });
-            }
-            Some(Failure::Panicked { block, thread, message }) => {
-                let slot = state
-                    .threads
-                    .iter()
-                    .find(|other| other.clock.block == block && other.clock.thread == thread);
-                let location = slot.map_or(Location::caller(), |thread| thread.location);
-                let place = Place::new(location, block, thread, crate::check::finding::Deed::Panicked);
+        let only_error = match state.failure {
+            Some(Failure::Panicked { place, message }) => {
+                let alone = findings.is_empty();
                 let mut finding = Finding::new(Kind::Panic, kernel, place);
-                finding.note = Some(message);
+                finding.note = Some(message.clone());
+                finding.replay = session.scheduler.as_ref().map_or(String::new(), |by| by.token());
                 findings.push(finding);
-                findings
+                alone.then_some(LaunchError::Panicked {
+                    kernel,
+                    block: place.block,
+                    thread: place.thread,
+                    message,
+                })
             }
-            _ => findings,
+            Some(Failure::TimedOut) if findings.is_empty() => Some(LaunchError::TimedOut {
+                kernel,
+                after: elapsed,
+                report,
+            }),
+            _ => None,
         };
-        if result.is_empty() {
-            return Ok(());
-        }
-        for finding in &result {
+        for finding in &findings {
             if !session.findings.iter().any(|other| other.is_like(finding)) {
                 session.findings.push(finding.clone());
             }
         }
-        Err(LaunchError::Faults {
-            kernel,
-            findings: Findings(result),
-        })
+        match only_error {
+            Some(error) => Err(error),
+            None if findings.is_empty() => Ok(()),
+            None => Err(LaunchError::Faults {
+                kernel,
+                findings: Findings(findings),
+            }),
+        }
     }
 }
 

@@ -85,7 +85,10 @@ fn is_sound<B: GridBarrier>(shape: BarrierShape, start: u32) {
     for (blocks, rounds) in [(2, 3), (3, 2)] {
         let report = explore::<B>(shape, start, blocks, rounds, Protocol::SOUND, Explore::Exhaustive);
         assert!(report.is_clean() && report.complete, "{report}");
-        println!("{shape:?}, {blocks} blocks, {rounds} rounds: {} schedules", report.schedules);
+        println!(
+            "{shape:?}, {blocks} blocks, {rounds} rounds: {} schedules",
+            report.schedules
+        );
     }
 }
 

@@ -7,13 +7,16 @@ use crate::kernel::Scope;
 /// A thread of the grid: `block * threads + thread`.
 pub(crate) type ThreadId = u32;
 
+/// What is known of the threads of one block.
+type Row = (u32, Rc<[u32]>);
+
 /// For each thread of the grid the last of its epochs that is known; 0 is nothing.
 ///
 /// A row holds the threads of one block. Rows and the table of rows are shared between clocks until one of them changes, so
 /// that the clocks of a block's threads after a barrier are one and the same.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock {
-    rows: Option<Rc<Vec<(u32, Rc<[u32]>)>>>,
+    rows: Option<Rc<Vec<Row>>>,
 }
 
 impl Clock {

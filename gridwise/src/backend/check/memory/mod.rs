@@ -57,9 +57,7 @@ pub(crate) struct Extent {
 
 impl Extent {
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        self.region == other.region
-            && self.offset < other.offset + other.size
-            && other.offset < self.offset + self.size
+        self.region == other.region && self.offset < other.offset + other.size && other.offset < self.offset + self.size
     }
 }
 
@@ -246,15 +244,14 @@ impl Memory {
     fn word(&mut self, extent: Extent) -> &mut Word {
         let region = &mut self.regions[extent.region];
         let start = region.start + extent.offset;
-        if !region
+        if region
             .words
             .get(&extent.offset)
-            .is_some_and(|word| word.size == extent.size)
+            .is_none_or(|word| word.size != extent.size)
         {
             // Words of another size that these bytes were part of end here; what they hold is in memory.
-            let overlaps = |offset: usize, size: usize| {
-                offset < extent.offset + extent.size && extent.offset < offset + size
-            };
+            let overlaps =
+                |offset: usize, size: usize| offset < extent.offset + extent.size && extent.offset < offset + size;
             region.words.retain(|offset, word| !overlaps(*offset, word.size));
             // SAFETY: inside the region; atomics are aligned.
             let bits = unsafe { read_bits(start, extent.size) };
@@ -294,14 +291,7 @@ impl Memory {
         self.word(extent).load(clock, age, order, scope)
     }
 
-    pub(crate) fn store(
-        &mut self,
-        clock: &mut ThreadClock,
-        extent: Extent,
-        bits: u64,
-        order: Ordering,
-        scope: Scope,
-    ) {
+    pub(crate) fn store(&mut self, clock: &mut ThreadClock, extent: Extent, bits: u64, order: Ordering, scope: Scope) {
         self.word(extent).store(clock, bits, order, scope);
         self.write(extent, bits);
     }

@@ -164,7 +164,7 @@ impl ThreadClock {
     }
 
     /// All threads of a block meet: each learns what any of them knew and did.
-    pub(crate) fn meet<'a>(members: impl Iterator<Item = &'a mut Self> + ExactSizeIterator) {
+    pub(crate) fn meet<'a>(members: impl Iterator<Item = &'a mut Self>) {
         let mut members: Vec<_> = members.collect();
         let Some(first) = members.first() else { return };
         let (block, threads) = (first.block, first.threads);
@@ -172,10 +172,9 @@ impl ThreadClock {
         for member in &members[1..] {
             joined.join(&member.known);
         }
-        let mut row = vec![0; threads];
-        for known in 0..threads {
-            row[known] = joined.before.get(block, known as u32);
-        }
+        let mut row: Vec<u32> = (0..threads as u32)
+            .map(|thread| joined.before.get(block, thread))
+            .collect();
         for member in &members {
             row[member.thread as usize] = member.epoch;
         }

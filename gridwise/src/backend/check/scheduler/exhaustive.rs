@@ -249,9 +249,13 @@ impl Scheduler for Exhaustive {
     }
 
     fn token(&self) -> String {
-        encode(self.path[..self.depth.min(self.path.len())].iter().map(|node| match node {
-            Node::Thread { enabled, chosen, .. } => enabled[*chosen].0,
-            Node::Value { chosen, .. } => *chosen as u32,
-        }))
+        encode(
+            self.path[..self.depth.min(self.path.len())]
+                .iter()
+                .map(|node| match node {
+                    Node::Thread { enabled, chosen, .. } => enabled[*chosen].0,
+                    Node::Value { chosen, .. } => *chosen as u32,
+                }),
+        )
     }
 }

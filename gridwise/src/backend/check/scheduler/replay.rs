@@ -100,7 +100,12 @@ pub(crate) fn from_token(token: &str) -> Option<Box<dyn Scheduler>> {
         "random" => Some(Box::new(Random::new(number()?, number()?))),
         "pct" => {
             let (seed, depth, schedule, length) = (number()?, number()?, number()?, number()?);
-            Some(Box::new(Pct::new(seed, depth as usize, schedule, Some(length as usize))))
+            Some(Box::new(Pct::new(
+                seed,
+                depth as usize,
+                schedule,
+                Some(length as usize),
+            )))
         }
         "choices" => Some(Box::new(Recorded::new(decode(rest)?))),
         _ => None,
