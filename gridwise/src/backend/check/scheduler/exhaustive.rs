@@ -54,6 +54,9 @@ pub(crate) struct Exhaustive {
     asleep: Vec<(ThreadId, Step)>,
     /// Everything is asleep: what follows was seen before.
     redundant: bool,
+    /// Tries every thread everywhere instead, for tests.
+    #[cfg(test)]
+    pub(super) naive: bool,
 }
 
 fn join(into: &mut HashMap<ThreadId, usize>, from: &HashMap<ThreadId, usize>) {
@@ -180,13 +183,17 @@ impl Scheduler for Exhaustive {
             };
             let mut explored = vec![false; runnable.len()];
             explored[chosen] = true;
+            let mut wanted = explored.clone();
+            #[cfg(test)]
+            wanted.fill(self.naive || runnable.len() == 1);
+            wanted[chosen] = true;
             self.path.push(Node::Thread {
                 enabled: runnable
                     .iter()
                     .map(|candidate| (candidate.id, candidate.step))
                     .collect(),
                 chosen,
-                wanted: explored.clone(),
+                wanted,
                 explored,
                 asleep: self.asleep.clone(),
             });
@@ -204,6 +211,8 @@ impl Scheduler for Exhaustive {
             return 0;
         };
         let (id, step) = enabled[*chosen];
+        #[cfg(test)]
+        let asleep: &[_] = if self.naive { &[] } else { asleep };
         self.asleep = asleep
             .iter()
             .filter(|(other, theirs)| *other != id && !theirs.conflicts(&step))
