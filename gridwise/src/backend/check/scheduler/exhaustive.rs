@@ -1,9 +1,10 @@
 //! Every schedule that can make a difference, one after another: depth first, with dynamic partial-order reduction.
 //!
-//! After C. Flanagan, P. Godefroid, "Dynamic partial-order reduction for model checking software", POPL 2005, with sleep sets
-//! (P. Godefroid, 1996). Plain accesses are no decisions: two that conflict are a finding whatever their order. Departures:
-//! when the thread to be moved forward cannot run at the earlier point, all that can are tried; where everything that could
-//! run is asleep, the schedule is finished in the ordinary way, without decisions.
+//! After P. Abdulla, S. Aronis, B. Jonsson, K. Sagonas, "Optimal dynamic partial order reduction", POPL 2014: source sets and
+//! sleep sets. Plain accesses are no decisions: two that conflict are a finding whatever their order. Departures: which value a
+//! load returns is a decision of its own, below that of the thread; when nobody who could lead to the reversed order can run at
+//! the earlier point, all that can are tried; where everything that could run is asleep, the schedule is finished in the
+//! ordinary way, without decisions.
 
 use std::collections::HashMap;
 
@@ -38,7 +39,11 @@ struct Event {
     step: Step,
     /// For each thread, the number of its last event that this one depends on, plus 1.
     clock: HashMap<ThreadId, usize>,
-    number: usize,
+}
+
+/// Whether an event of that thread and number comes before what has this clock.
+fn knows(clock: &HashMap<ThreadId, usize>, id: ThreadId, number: usize) -> bool {
+    clock.get(&id).is_some_and(|known| *known > number)
 }
 
 /// See the module.
@@ -47,10 +52,11 @@ pub(crate) struct Exhaustive {
     path: Vec<Node>,
     depth: usize,
     started: bool,
-    /// Events of the running launch that still matter: the last write and the reads since, by location.
+    /// Events of the running launch.
     events: Vec<Event>,
+    /// Those that the next step may conflict with: the last write of each location, and the reads since.
+    recent: Vec<usize>,
     clocks: HashMap<ThreadId, HashMap<ThreadId, usize>>,
-    count: usize,
     asleep: Vec<(ThreadId, Step)>,
     /// Everything is asleep: what follows was seen before.
     redundant: bool,
@@ -98,50 +104,84 @@ impl Exhaustive {
         false
     }
 
-    /// Finds the earlier events that this step could come before, and asks for that.
-    fn look_for_races(&mut self, id: ThreadId, step: Step) {
-        let clock = self.clocks.entry(id).or_default();
-        for event in &self.events {
-            let known = clock.get(&event.id).copied().unwrap_or(0) > event.number;
-            if event.id == id || known || !event.step.conflicts(&step) {
-                continue;
+    /// Finds the earlier events that this step could come before, and asks for that. Returns the clock of the step.
+    fn look_for_races(&mut self, id: ThreadId, step: Step) -> HashMap<ThreadId, usize> {
+        let before = self.clocks.get(&id).cloned().unwrap_or_default();
+        let mut clock = before.clone();
+        let conflicting = |number: &usize| self.events[*number].step.conflicts(&step);
+        let conflicts: Vec<usize> = self.recent.iter().copied().filter(conflicting).collect();
+        for number in &conflicts {
+            join(&mut clock, &self.events[*number].clock);
+        }
+        for number in conflicts {
+            let event = &self.events[number];
+            if event.id != id && !knows(&before, event.id, number) {
+                self.ask_for_reversal(number, id, &clock);
             }
-            if let Node::Thread { enabled, wanted, .. } = &mut self.path[event.node] {
-                match enabled.iter().position(|(other, _)| *other == id) {
-                    Some(at) => wanted[at] = true,
-                    None => wanted.fill(true),
+        }
+        clock
+    }
+
+    /// Makes sure that a schedule is tried in which this step of `id` comes before the event, together with what it depends on.
+    fn ask_for_reversal(&mut self, number: usize, id: ThreadId, clock: &HashMap<ThreadId, usize>) {
+        let event = &self.events[number];
+        // What does not depend on the event could come before it. Of that, a thread may go first if its first event depends on
+        // nothing else of it.
+        let free: Vec<usize> = (number + 1..self.events.len())
+            .filter(|later| !knows(&self.events[*later].clock, event.id, number))
+            .collect();
+        let depends = |clock: &HashMap<ThreadId, usize>, of: ThreadId| {
+            free.iter()
+                .any(|other| self.events[*other].id != of && knows(clock, self.events[*other].id, *other))
+        };
+        let mut seen = Vec::new();
+        let mut first = Vec::new();
+        for later in &free {
+            let Event { id, clock, .. } = &self.events[*later];
+            if !seen.contains(id) {
+                seen.push(*id);
+                if !depends(clock, *id) {
+                    first.push(*id);
                 }
             }
+        }
+        if !seen.contains(&id) && !depends(clock, id) {
+            first.push(id);
+        }
+        let Node::Thread {
+            enabled,
+            wanted,
+            asleep,
+            ..
+        } = &mut self.path[event.node]
+        else {
+            return;
+        };
+        let place = |id: &ThreadId| enabled.iter().position(|(other, _)| other == id);
+        let is_asked =
+            |id: &ThreadId| place(id).is_some_and(|at| wanted[at]) || asleep.iter().any(|(other, _)| other == id);
+        if first.iter().any(is_asked) {
+            return;
+        }
+        match first.iter().find_map(place) {
+            Some(at) => wanted[at] = true,
+            None => wanted.fill(true),
         }
     }
 
     fn record(&mut self, id: ThreadId, step: Step, node: usize) {
-        self.look_for_races(id, step);
-        let clock = self.clocks.entry(id).or_default();
-        for event in &self.events {
-            if event.step.conflicts(&step) {
-                join(clock, &event.clock);
-            }
-        }
-        if step == Step::Local {
-            return;
-        }
-        let number = self.count;
-        self.count += 1;
+        let mut clock = self.look_for_races(id, step);
+        let number = self.events.len();
         clock.insert(id, number + 1);
-        let event = Event {
-            id,
-            node,
-            step,
-            clock: clock.clone(),
-            number,
-        };
+        self.clocks.insert(id, clock.clone());
         // A write to the same bytes takes the place of what conflicts with it: whatever could race with those now races with
         // this, or was asked about before.
         if matches!(step, Step::Write(_) | Step::Fence) {
-            self.events.retain(|event| !event.step.conflicts(&step));
+            let events = &self.events;
+            self.recent.retain(|number| !events[*number].step.conflicts(&step));
         }
-        self.events.push(event);
+        self.recent.push(number);
+        self.events.push(Event { id, node, step, clock });
     }
 }
 
@@ -158,8 +198,8 @@ impl Scheduler for Exhaustive {
 
     fn begin_launch(&mut self) {
         self.events.clear();
+        self.recent.clear();
         self.clocks.clear();
-        self.count = 0;
         self.asleep.clear();
     }
 
