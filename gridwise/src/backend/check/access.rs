@@ -318,7 +318,7 @@ impl Engine {
     /// A word has a new value: those who wait for it look.
     pub(super) fn notify(&self, extent: Extent) {
         let mut state = self.state.borrow_mut();
-        state.end_spins();
+        state.end_spins(self);
         if state.waiting.is_empty() {
             return;
         }
@@ -426,23 +426,21 @@ impl State {
     }
 
     /// In lock step, a lane that waits holds up the others of its warp.
-    fn hold_warp(&mut self, engine: &Engine, slot: u32) {
+    pub(super) fn hold_warp(&mut self, engine: &Engine, slot: u32) {
         let (first, lanes) = engine.warp_of(slot);
         for lane in first..first + lanes as u32 {
-            if matches!(
-                self.threads[lane as usize].standing,
-                Standing::Runnable | Standing::Spinning
-            ) {
+            if matches!(self.threads[lane as usize].standing, Standing::Runnable) {
                 self.unlist(lane);
                 self.threads[lane as usize].standing = Standing::Held;
             }
         }
     }
 
-    fn release_warp(&mut self, engine: &Engine, slot: u32) {
+    pub(super) fn release_warp(&mut self, engine: &Engine, slot: u32) {
         let (first, lanes) = engine.warp_of(slot);
         let lanes = first as usize..first as usize + lanes;
-        let waits = |standing: &Standing| matches!(standing, Standing::Waiting(Waiting::Word { .. }));
+        let waits =
+            |standing: &Standing| matches!(standing, Standing::Waiting(Waiting::Word { .. }) | Standing::Spinning);
         if self.threads[lanes.clone()].iter().any(|lane| waits(&lane.standing)) {
             // The lane that could go on waits for the other lanes, as they for it.
             self.unlist(slot);

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Bytes of a coroutine's stack: reserved, and used only as far as the kernel goes.
-const STACK_BYTES: usize = 256 << 10;
+const STACK_BYTES: usize = 512 << 10;
 /// Every how many operations the clock is read, for the timeout.
 const CLOCK_EVERY: u64 = 4096;
 /// Idle loads in a row after which a thread counts as spinning, and is passed over until somebody stores.
@@ -151,6 +151,10 @@ pub(super) struct State {
     pub(super) gone: BTreeMap<u32, (Place, u64)>,
     pub(super) failure: Option<Failure>,
     unstarted: Unstarted,
+    /// Seats without a block.
+    free_seats: usize,
+    /// Threads that spin.
+    spinning: usize,
     current: ThreadId,
 }
 
@@ -251,6 +255,8 @@ impl Engine {
                 gone: BTreeMap::new(),
                 failure: None,
                 unstarted: Unstarted::new(model.block_order, plan.blocks as u32),
+                free_seats: arenas.len(),
+                spinning: 0,
                 current: 0,
             }),
             abandoned: Cell::new(false),
@@ -320,7 +326,7 @@ impl Engine {
     ) -> std::io::Result<()> {
         loop {
             let mut state = self.state.borrow_mut();
-            if state.unstarted.len() == 0 || state.failure.is_some() {
+            if state.free_seats == 0 || state.unstarted.len() == 0 || state.failure.is_some() {
                 return Ok(());
             }
             let Some(seat) = state.seats.iter().position(|seat| seat.block.is_none()) else {
@@ -392,8 +398,10 @@ impl Engine {
         }
         let mut state = self.state.borrow_mut();
         state.announce(slot, step);
-        if state.threads[slot as usize].spin.idle >= SPINS_FROM {
-            state.spin(slot);
+        // In lock step a lane that looks again keeps its warp in the loop at once.
+        let spins_from = if self.model.lock_step { 1 } else { SPINS_FROM };
+        if state.threads[slot as usize].spin.idle >= spins_from {
+            state.spin(self, slot);
         }
         let mut next = state.pick();
         if next.is_none() && state.wake_spinners() {
@@ -448,6 +456,7 @@ impl State {
         let region = self.seats[seat].region;
         self.memory.clear(region);
         self.seats[seat].block = Some(block);
+        self.free_seats -= 1;
         self.seats[seat].left = 0;
         for thread in 0..threads {
             let slot = seat * threads + thread;
@@ -487,6 +496,7 @@ impl State {
         seat.left += 1;
         if seat.left == engine.threads {
             seat.block = None;
+            self.free_seats += 1;
         }
     }
 
@@ -552,18 +562,34 @@ impl State {
         slot.unwrap_or(0) as u32
     }
 
-    fn spin(&mut self, slot: u32) {
+    fn spin(&mut self, engine: &Engine, slot: u32) {
         self.unlist(slot);
         self.threads[slot as usize].standing = Standing::Spinning;
+        self.spinning += 1;
+        if engine.model.lock_step {
+            self.hold_warp(engine, slot);
+        }
+    }
+
+    /// Lets a thread that spins go on.
+    fn end_spin(&mut self, slot: u32) {
+        self.spinning -= 1;
+        let step = self.threads[slot as usize].step;
+        self.make_runnable(slot, step);
     }
 
     /// Somebody stored: whoever spins may see it.
-    pub(super) fn end_spins(&mut self) {
+    pub(super) fn end_spins(&mut self, engine: &Engine) {
         for slot in 0..self.threads.len() {
+            if self.spinning == 0 {
+                return;
+            }
             if matches!(self.threads[slot].standing, Standing::Spinning) {
                 self.threads[slot].spin.idle = 0;
-                let step = self.threads[slot].step;
-                self.make_runnable(slot as u32, step);
+                self.end_spin(slot as u32);
+                if engine.model.lock_step {
+                    self.release_warp(engine, slot as u32);
+                }
             }
         }
     }
@@ -575,8 +601,7 @@ impl State {
         for slot in 0..self.threads.len() {
             let thread = &self.threads[slot];
             if matches!(thread.standing, Standing::Spinning) && thread.spin.idle < SPINS_AT_MOST {
-                let step = thread.step;
-                self.make_runnable(slot as u32, step);
+                self.end_spin(slot as u32);
                 woken = true;
             }
         }

@@ -293,7 +293,11 @@ impl CheckDevice {
         let run = engine.run(body, &mut session.stacks.0);
         RUNNING_ON.set(before);
         let elapsed = engine.elapsed();
-        let report = engine.state.borrow().hang_report(&engine);
+        // A launch that ran out of time stopped where its threads stood.
+        let report = {
+            let state = engine.state.borrow();
+            matches!(state.failure, Some(Failure::TimedOut)).then(|| state.hang_report(&engine))
+        };
         let state = engine.state.into_inner();
         session.scheduler = Some(state.scheduler);
         session.explored.launches += 1;
@@ -317,7 +321,7 @@ impl CheckDevice {
                     message,
                 })
             }
-            Some(Failure::TimedOut) if findings.is_empty() => Some(LaunchError::TimedOut {
+            Some(Failure::TimedOut) if findings.is_empty() => report.map(|report| LaunchError::TimedOut {
                 kernel,
                 after: elapsed,
                 report,

@@ -88,6 +88,7 @@ mod scratch_shared_by_reductions;
 mod second_tile_too_early;
 mod segments_of_different_length;
 mod shared_counter_without_atomics;
+mod spin_lock_by_every_lane;
 mod spin_without_end;
 mod stolen_between_counts;
 mod table_rewritten;
@@ -190,4 +191,5 @@ pub const EXHIBITS: &[Exhibit] = &[
     refill_without_barrier::EXHIBIT,
     index_of_32_bits::EXHIBIT,
     more_bins_than_values::EXHIBIT,
+    spin_lock_by_every_lane::EXHIBIT,
 ];
