@@ -33,4 +33,5 @@
 pub mod affinity;
 pub mod busy;
 pub mod harness;
+pub mod ours;
 pub mod peers;

@@ -19,7 +19,7 @@ pub enum Place<T> {
     /// In device memory.
     Global(*mut T),
     /// In the block's shared memory, that many bytes from its start.
-    Shared(u32),
+    Shared(usize),
 }
 
 impl<T> Clone for Place<T> {
@@ -221,7 +221,7 @@ pub trait Hardware: Copy + Sealed {
     /// The block barrier.
     fn block_barrier(self, location: &'static Location<'static>);
     /// Start of the scratch that block collectives use, one slot of [`SLOT_BYTES`] for each warp, in shared memory.
-    fn scratch(self) -> u32;
+    fn scratch(self) -> usize;
 
     /// Nanoseconds since some fixed moment.
     fn clock(self) -> u64;

@@ -85,7 +85,7 @@ impl<B, G> Cpu<'_, B, G> {
         match place {
             Place::Global(pointer) => pointer,
             // Inside the arena, which is as large as the kernel's shared memory, for offsets that the runtime dealt out.
-            Place::Shared(offset) => self.shared.wrapping_add(offset as usize).cast(),
+            Place::Shared(offset) => self.shared.wrapping_add(offset).cast(),
         }
     }
 }
@@ -260,7 +260,7 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
     }
 
     #[inline(always)]
-    fn scratch(self) -> u32 {
+    fn scratch(self) -> usize {
         0
     }
 

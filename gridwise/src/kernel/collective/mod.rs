@@ -26,7 +26,7 @@ fn slot<T: Pod, H: Hardware>(hardware: H, warp: usize) -> Place<T> {
             "block collectives take values of at most 64 bytes"
         )
     };
-    Place::Shared(hardware.scratch() + (warp * SLOT_BYTES) as u32)
+    Place::Shared(hardware.scratch() + warp * SLOT_BYTES)
 }
 
 #[inline(always)]
