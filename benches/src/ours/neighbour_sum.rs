@@ -21,30 +21,35 @@ pub enum Form {
     Raw,
 }
 
+/// `FORM` is a [`Form`]: a kernel each, so that the compiler sees one at a time, as a program would have it.
+const SLICES: usize = Form::Slices as usize;
+const SLICES_REMAINDER: usize = Form::SlicesRemainder as usize;
+const INDICES: usize = Form::Indices as usize;
+const RAW: usize = Form::Raw as usize;
+
 #[repr(C)]
-struct NeighbourSum<'a> {
-    form: Form,
+struct NeighbourSum<'a, const FORM: usize> {
     input: Span<'a, i32>,
     out: SpanMut<'a, i32>,
 }
 
 // SAFETY: each frame belongs to one block, and in it each element to one thread; the chunk is written and read in phases separated
 // by block barriers. The raw form is for blocks of one thread, as the bench launches it.
-unsafe impl Kernel for NeighbourSum<'_> {
+unsafe impl<const FORM: usize> Kernel for NeighbourSum<'_, FORM> {
     const NAME: &'static str = "bench_neighbour_sum";
     type Shared = SharedArray<i32, CHUNK>;
 
     fn run<A: Acc>(self, acc: A, chunk: Self::Shared) {
-        match self.form {
-            Form::Slices => self.slices(acc, chunk),
-            Form::SlicesRemainder => self.slices_remainder(acc, chunk),
-            Form::Indices => self.indices(acc, chunk),
-            Form::Raw => self.raw(acc),
+        match FORM {
+            SLICES => self.slices(acc, chunk),
+            SLICES_REMAINDER => self.slices_remainder(acc, chunk),
+            INDICES => self.indices(acc, chunk),
+            _ => self.raw(acc),
         }
     }
 }
 
-impl NeighbourSum<'_> {
+impl<const FORM: usize> NeighbourSum<'_, FORM> {
     #[inline(always)]
     fn slices<A: Acc>(&self, acc: A, chunk: SharedArray<i32, CHUNK>) {
         for frame in acc.blocks_in_grid(0..self.out.len(), CHUNK) {
@@ -150,12 +155,20 @@ impl Arrays {
     ///
     /// If a launch fails.
     pub fn run(&mut self, form: Form, workers: usize, passes: u64) -> Duration {
+        match form {
+            Form::Slices => self.run_form::<SLICES>(workers, passes),
+            Form::SlicesRemainder => self.run_form::<SLICES_REMAINDER>(workers, passes),
+            Form::Indices => self.run_form::<INDICES>(workers, passes),
+            Form::Raw => self.run_form::<RAW>(workers, passes),
+        }
+    }
+
+    fn run_form<const FORM: usize>(&mut self, workers: usize, passes: u64) -> Duration {
         let queue = device(workers, WaitPolicy::Active).queue();
         let frames = Frames::new(self.out.len(), CHUNK);
         let start = Instant::now();
         for _ in 0..passes {
-            let kernel = NeighbourSum {
-                form,
+            let kernel = NeighbourSum::<FORM> {
                 input: self.input.span(),
                 out: self.out.span_mut(),
             };

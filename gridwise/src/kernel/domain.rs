@@ -65,7 +65,8 @@ impl Domain for Range<usize> {
     #[inline(always)]
     fn frame(&self, frame: usize, number: usize) -> Self {
         let start = self.start + number * frame;
-        start..start.saturating_add(frame).min(self.end)
+        // Written so that the compiler sees that the frame has at most `frame` indices, and drops checks against that.
+        start..start + frame.min(self.end - start)
     }
 
     #[inline(always)]
@@ -171,21 +172,58 @@ impl<const N: usize> Domain for [Range<usize>; N] {
 
     #[inline(always)]
     fn walk<H: Hardware>(self, hardware: H, member: usize, members: usize) -> BoxWalk<H::Deal, N> {
-        let deal = hardware.deal(0..self.size(), member, members);
-        let next = core::array::from_fn(|axis| self[axis].start);
-        BoxWalk {
-            deal,
-            domain: self,
-            next_linear: 0,
-            next,
-        }
+        BoxWalk { deal: hardware.deal(0..self.size(), member, members), cursor: Cursor::new(self) }
     }
 
     #[inline(always)]
     fn runs<H: Hardware>(self, hardware: H, member: usize, members: usize) -> BoxRuns<H::Deal, N> {
-        BoxRuns {
-            deal: hardware.deal(0..self.size(), member, members),
-            domain: self,
+        BoxRuns { deal: hardware.deal(0..self.size(), member, members), cursor: Cursor::new(self) }
+    }
+}
+
+/// A position in a box, as linear and as `N` indices: moving on along a row, and from its end to the next, needs no division.
+#[derive(Clone, Debug)]
+struct Cursor<const N: usize> {
+    domain: [Range<usize>; N],
+    linear: usize,
+    index: [usize; N],
+}
+
+impl<const N: usize> Cursor<N> {
+    #[inline(always)]
+    fn new(domain: [Range<usize>; N]) -> Self {
+        let index = core::array::from_fn(|axis| domain[axis].start);
+        Self { domain, linear: 0, index }
+    }
+
+    #[inline(always)]
+    fn seek(&mut self, linear: usize) {
+        if linear != self.linear {
+            let position = unravel(linear, extents(&self.domain));
+            self.index = core::array::from_fn(|axis| self.domain[axis].start + position[axis]);
+            self.linear = linear;
+        }
+    }
+
+    /// Indices from here to the end of the row.
+    #[inline(always)]
+    fn left_in_row(&self) -> usize {
+        self.domain[N - 1].end - self.index[N - 1]
+    }
+
+    /// Moves on by at most [`left_in_row`](Self::left_in_row).
+    #[inline(always)]
+    fn advance(&mut self, by: usize) {
+        self.linear += by;
+        self.index[N - 1] += by;
+        for axis in (0..N).rev() {
+            if self.index[axis] < self.domain[axis].end {
+                break;
+            }
+            self.index[axis] = self.domain[axis].start;
+            if axis > 0 {
+                self.index[axis - 1] += 1;
+            }
         }
     }
 }
@@ -194,10 +232,7 @@ impl<const N: usize> Domain for [Range<usize>; N] {
 #[derive(Clone, Debug)]
 pub struct BoxWalk<D, const N: usize> {
     deal: D,
-    domain: [Range<usize>; N],
-    // The index that follows the last one, so that consecutive indices need no division.
-    next_linear: usize,
-    next: [usize; N],
+    cursor: Cursor<N>,
 }
 
 impl<D: Deal, const N: usize> Iterator for BoxWalk<D, N> {
@@ -205,20 +240,9 @@ impl<D: Deal, const N: usize> Iterator for BoxWalk<D, N> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<[usize; N]> {
-        let linear = self.deal.next()?;
-        if linear != self.next_linear {
-            let position = unravel(linear, extents(&self.domain));
-            self.next = core::array::from_fn(|axis| self.domain[axis].start + position[axis]);
-        }
-        let index = self.next;
-        self.next_linear = linear + 1;
-        for axis in (0..N).rev() {
-            self.next[axis] += 1;
-            if self.next[axis] < self.domain[axis].end {
-                break;
-            }
-            self.next[axis] = self.domain[axis].start;
-        }
+        self.cursor.seek(self.deal.next()?);
+        let index = self.cursor.index;
+        self.cursor.advance(1);
         Some(index)
     }
 }
@@ -228,7 +252,7 @@ impl<D: Deal, const N: usize> FusedIterator for BoxWalk<D, N> {}
 #[derive(Clone, Debug)]
 pub struct BoxRuns<D, const N: usize> {
     deal: D,
-    domain: [Range<usize>; N],
+    cursor: Cursor<N>,
 }
 
 impl<D: Deal, const N: usize> Iterator for BoxRuns<D, N> {
@@ -236,14 +260,16 @@ impl<D: Deal, const N: usize> Iterator for BoxRuns<D, N> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Run<N>> {
-        let extents = extents(&self.domain);
-        let row = extents[N - 1];
-        let run = self.deal.next_run(|first| row - first % row)?;
-        let position = unravel(run.start, extents);
-        Some(Run {
-            start: core::array::from_fn(|axis| self.domain[axis].start + position[axis]),
-            len: run.len(),
-        })
+        let cursor = &mut self.cursor;
+        let run = self.deal.next_run(|first| {
+            cursor.seek(first);
+            cursor.left_in_row()
+        })?;
+        cursor.seek(run.start);
+        let start = cursor.index;
+        let len = run.end - run.start;
+        cursor.advance(len);
+        Some(Run { start, len })
     }
 }
 impl<D: Deal, const N: usize> FusedIterator for BoxRuns<D, N> {}

@@ -201,7 +201,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         let start = unsafe { self.start.add(range.start) };
         SpanMut {
             start,
-            len: range.len(),
+            len: range.end - range.start,
             _borrow: PhantomData,
         }
     }
@@ -217,7 +217,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         let start = unsafe { self.start.add(range.start) };
         SpanMut {
             start,
-            len: range.len(),
+            len: range.end - range.start,
             _borrow: PhantomData,
         }
     }
