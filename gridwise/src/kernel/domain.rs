@@ -172,12 +172,18 @@ impl<const N: usize> Domain for [Range<usize>; N] {
 
     #[inline(always)]
     fn walk<H: Hardware>(self, hardware: H, member: usize, members: usize) -> BoxWalk<H::Deal, N> {
-        BoxWalk { deal: hardware.deal(0..self.size(), member, members), cursor: Cursor::new(self) }
+        BoxWalk {
+            deal: hardware.deal(0..self.size(), member, members),
+            cursor: Cursor::new(self),
+        }
     }
 
     #[inline(always)]
     fn runs<H: Hardware>(self, hardware: H, member: usize, members: usize) -> BoxRuns<H::Deal, N> {
-        BoxRuns { deal: hardware.deal(0..self.size(), member, members), cursor: Cursor::new(self) }
+        BoxRuns {
+            deal: hardware.deal(0..self.size(), member, members),
+            cursor: Cursor::new(self),
+        }
     }
 }
 
@@ -193,7 +199,11 @@ impl<const N: usize> Cursor<N> {
     #[inline(always)]
     fn new(domain: [Range<usize>; N]) -> Self {
         let index = core::array::from_fn(|axis| domain[axis].start);
-        Self { domain, linear: 0, index }
+        Self {
+            domain,
+            linear: 0,
+            index,
+        }
     }
 
     #[inline(always)]

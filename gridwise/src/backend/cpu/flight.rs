@@ -11,7 +11,7 @@ use super::{mailbox::Patience, seat::Seat};
 use crate::{
     host::{
         error::panic_message,
-        launch::LaunchError,
+        launch::{LaunchError, LaunchPlan},
         report::{HangReport, ThreadReport},
     },
     kernel::hardware::WaitSite,
@@ -53,13 +53,6 @@ impl Failure {
 /// The payload with which a thread leaves a launch that failed elsewhere.
 struct Aborted;
 
-/// Read by every thread at every barrier, written hardly ever.
-#[derive(Debug)]
-struct Signals {
-    aborted: AtomicBool,
-    sleepers: AtomicUsize,
-}
-
 /// Longest sleep between two looks.
 const LONGEST_SLEEP: Duration = Duration::from_millis(16);
 /// First sleep; doubles up to [`LONGEST_SLEEP`].
@@ -67,15 +60,21 @@ const FIRST_SLEEP: Duration = Duration::from_millis(1);
 /// How long a thread yields before it sleeps: longer than most imbalance between blocks, because a wake-up costs about 35 µs.
 const YIELDING: Duration = Duration::from_millis(1);
 
-/// See the module.
+/// See the module. What every thread reads comes first, and is written hardly ever.
 #[derive(Debug)]
+#[repr(C, align(128))]
 pub(super) struct Flight<'a> {
-    signals: Padded<Signals>,
+    aborted: AtomicBool,
+    sleepers: AtomicUsize,
     /// Looks with a pause between, before a waiting thread yields.
     pub(super) looks: u32,
+    /// Of the device's launches.
+    pub(super) number: u64,
     seats: &'a [Padded<Seat>],
     threads: usize,
     blocks: usize,
+    /// When the launch began and how long it may take, if there is a limit.
+    limit: Option<(Instant, Duration)>,
     /// The next block that nobody has begun, where there are more blocks than teams.
     next_block: Padded<AtomicUsize>,
     /// Raised at each wake-up: a sleeper that sees it unchanged has missed nothing.
@@ -83,34 +82,24 @@ pub(super) struct Flight<'a> {
     woken: Condvar,
     probe: AtomicU64,
     failure: Mutex<Option<Failure>>,
-    pub(super) start: Instant,
-    timeout: Option<Duration>,
 }
 
 impl<'a> Flight<'a> {
-    pub(super) fn new(
-        seats: &'a [Padded<Seat>],
-        blocks: usize,
-        threads: usize,
-        looks: u32,
-        timeout: Option<Duration>,
-    ) -> Self {
+    pub(super) fn new(seats: &'a [Padded<Seat>], number: u64, plan: &LaunchPlan, looks: u32) -> Self {
         Self {
-            signals: Padded(Signals {
-                aborted: AtomicBool::new(false),
-                sleepers: AtomicUsize::new(0),
-            }),
+            aborted: AtomicBool::new(false),
+            sleepers: AtomicUsize::new(0),
             looks,
+            number,
             seats,
-            threads,
-            blocks,
-            next_block: Padded(AtomicUsize::new(seats.len() / threads)),
+            threads: plan.threads,
+            blocks: plan.blocks,
+            limit: plan.timeout.map(|timeout| (Instant::now(), timeout)),
+            next_block: Padded(AtomicUsize::new(seats.len() / plan.threads)),
             ticket: Mutex::new(0),
             woken: Condvar::new(),
             probe: AtomicU64::new(0),
             failure: Mutex::new(None),
-            start: Instant::now(),
-            timeout,
         }
     }
 
@@ -125,7 +114,7 @@ impl<'a> Flight<'a> {
 
     #[inline(always)]
     pub(super) fn is_aborted(&self) -> bool {
-        self.signals.0.aborted.load(Ordering::Relaxed)
+        self.aborted.load(Ordering::Relaxed)
     }
 
     /// Leaves the kernel if the launch has failed elsewhere.
@@ -145,7 +134,7 @@ impl<'a> Flight<'a> {
     /// Ends the launch: the first failure is the one reported, and everybody who waits leaves.
     pub(super) fn abort(&self, failure: Failure) {
         lock(&self.failure).get_or_insert(failure);
-        self.signals.0.aborted.store(true, Ordering::SeqCst);
+        self.aborted.store(true, Ordering::SeqCst);
         self.wake();
     }
 
@@ -169,7 +158,7 @@ impl<'a> Flight<'a> {
     /// To be called after every atomic store to memory that somebody may wait on.
     #[inline(always)]
     pub(super) fn stored(&self) {
-        if self.signals.0.sleepers.load(Ordering::SeqCst) != 0 {
+        if self.sleepers.load(Ordering::SeqCst) != 0 {
             self.wake();
         }
     }
@@ -203,9 +192,9 @@ impl<'a> Flight<'a> {
             None => {}
         }
         seat.wait(site);
-        self.signals.0.sleepers.fetch_add(1, Ordering::SeqCst);
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
         // `ready` is the kernel's own code: it may panic, and the counter must not stay raised.
-        let _asleep = Asleep(&self.signals.0.sleepers);
+        let _asleep = Asleep(&self.sleepers);
         let mut detector = Detector::default();
         let mut pause = FIRST_SLEEP;
         loop {
@@ -235,10 +224,10 @@ impl<'a> Flight<'a> {
 
     /// Ends the launch if it has run longer than it may. Returns how long until it should be asked again.
     pub(super) fn fail_if_late(&self) -> Duration {
-        let Some(timeout) = self.timeout else {
+        let Some((start, timeout)) = self.limit else {
             return Duration::from_secs(60);
         };
-        let left = timeout.saturating_sub(self.start.elapsed());
+        let left = timeout.saturating_sub(start.elapsed());
         if left.is_zero() && !self.is_aborted() {
             self.abort(Failure::TimedOut {
                 after: timeout,
@@ -253,7 +242,7 @@ impl<'a> Flight<'a> {
             .seats
             .iter()
             .enumerate()
-            .map(|(rank, seat)| seat.0.report(rank % self.threads))
+            .filter_map(|(rank, seat)| seat.0.report(self.number, rank % self.threads))
             .collect();
         let begun = self.next_block.0.load(Ordering::Relaxed).min(self.blocks);
         HangReport::new(threads, self.blocks, self.threads, self.blocks - begun)
@@ -281,7 +270,7 @@ impl Detector {
         let Some(moves) = flight
             .seats
             .iter()
-            .map(|seat| seat.0.stuck())
+            .map(|seat| seat.0.stuck(flight.number))
             .collect::<Option<Vec<_>>>()
         else {
             self.sent = None;

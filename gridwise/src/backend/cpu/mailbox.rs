@@ -12,6 +12,19 @@ use crate::{
 
 /// No job.
 const EMPTY: usize = 0;
+/// No more jobs.
+const QUIT: usize = 1;
+
+/// What a worker is to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    /// # Safety
+    /// To be called with the job's own `data` and `rank`, once.
+    pub(super) run: unsafe fn(data: *const (), rank: usize),
+    /// Not null, and aligned to at least 2.
+    pub(super) data: *const (),
+    pub(super) rank: usize,
+}
 
 /// How long an idle worker looks for work in each stage, before it sleeps.
 #[derive(Clone, Copy, Debug)]
@@ -77,11 +90,19 @@ impl Patience {
     }
 }
 
+/// A job as words, on one line: the worker fetches one line to know all.
+#[derive(Debug)]
+struct Slip {
+    /// [`EMPTY`], [`QUIT`], or the job's data: written last.
+    data: AtomicUsize,
+    run: AtomicUsize,
+    rank: AtomicUsize,
+}
+
 /// One worker's mailbox. The leader of a launch posts, the worker takes and finishes, the leader waits for the end.
 #[derive(Debug)]
 pub(super) struct Mailbox {
-    /// [`EMPTY`], or the job.
-    job: Padded<AtomicUsize>,
+    slip: Padded<Slip>,
     /// The worker sleeps, or is about to.
     asleep: AtomicBool,
     /// The leader sleeps, or is about to.
@@ -93,7 +114,11 @@ pub(super) struct Mailbox {
 impl Mailbox {
     pub(super) fn new() -> Self {
         Self {
-            job: Padded(AtomicUsize::new(EMPTY)),
+            slip: Padded(Slip {
+                data: AtomicUsize::new(EMPTY),
+                run: AtomicUsize::new(0),
+                rank: AtomicUsize::new(0),
+            }),
             asleep: AtomicBool::new(false),
             awaited: AtomicBool::new(false),
             worker: Mutex::new(None),
@@ -101,9 +126,23 @@ impl Mailbox {
         }
     }
 
-    /// Leader: hands over `job` (not 0) to the worker, which has none. What the leader wrote before is visible to the worker.
-    pub(super) fn post(&self, job: usize) {
-        self.job.0.swap(job, Ordering::SeqCst);
+    /// Leader: hands over a job to the worker, which has none. What the leader wrote before is visible to the worker.
+    pub(super) fn post(&self, job: Job) {
+        self.slip
+            .0
+            .run
+            .store((job.run as *const ()).expose_provenance(), Ordering::Relaxed);
+        self.slip.0.rank.store(job.rank, Ordering::Relaxed);
+        self.publish(job.data.expose_provenance());
+    }
+
+    /// Leader: the worker, which has no job, is to end.
+    pub(super) fn post_quit(&self) {
+        self.publish(QUIT);
+    }
+
+    fn publish(&self, data: usize) {
+        self.slip.0.data.swap(data, Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst)
             && let Some(worker) = &*lock(&self.worker)
         {
@@ -111,28 +150,44 @@ impl Mailbox {
         }
     }
 
-    /// Worker: waits for a job.
-    pub(super) fn take(&self, patience: Patience) -> usize {
-        let ready = || Some(self.job.0.load(Ordering::Acquire)).filter(|&job| job != EMPTY);
-        if let Some(job) = patience.look(ready) {
-            return job;
+    /// Worker: waits for a job. `None` to quit.
+    pub(super) fn take(&self, patience: Patience) -> Option<Job> {
+        let data = self.take_data(patience);
+        if data == QUIT {
+            return None;
+        }
+        let run = std::ptr::with_exposed_provenance::<()>(self.slip.0.run.load(Ordering::Relaxed));
+        // SAFETY: `post` stored it from a function pointer of this type, before it published the data.
+        let run = unsafe { std::mem::transmute::<*const (), unsafe fn(*const (), usize)>(run) };
+        let data = std::ptr::with_exposed_provenance(data);
+        Some(Job {
+            run,
+            data,
+            rank: self.slip.0.rank.load(Ordering::Relaxed),
+        })
+    }
+
+    fn take_data(&self, patience: Patience) -> usize {
+        let ready = || Some(self.slip.0.data.load(Ordering::Acquire)).filter(|&data| data != EMPTY);
+        if let Some(data) = patience.look(ready) {
+            return data;
         }
         *lock(&self.worker) = Some(thread::current());
         self.asleep.store(true, Ordering::SeqCst);
-        let job = loop {
-            // Looks after raising the flag: either this sees the job, or `post` sees the flag.
-            match self.job.0.load(Ordering::SeqCst) {
+        let data = loop {
+            // Looks after raising the flag: either this sees the job, or `publish` sees the flag.
+            match self.slip.0.data.load(Ordering::SeqCst) {
                 EMPTY => thread::park(),
-                job => break job,
+                data => break data,
             }
         };
         self.asleep.store(false, Ordering::Relaxed);
-        job
+        data
     }
 
     /// Worker: the job is done. What the worker wrote before is visible to the leader. The job is not touched after this.
     pub(super) fn finish(&self) {
-        self.job.0.swap(EMPTY, Ordering::SeqCst);
+        self.slip.0.data.swap(EMPTY, Ordering::SeqCst);
         if self.awaited.load(Ordering::SeqCst)
             && let Some(leader) = &*lock(&self.leader)
         {
@@ -143,14 +198,14 @@ impl Mailbox {
     /// Leader: waits until the worker has finished. While it sleeps it calls `idle` now and then, which returns how long to
     /// sleep at most.
     pub(super) fn wait(&self, patience: Patience, mut idle: impl FnMut() -> Duration) {
-        let done = || (self.job.0.load(Ordering::Acquire) == EMPTY).then_some(());
+        let done = || (self.slip.0.data.load(Ordering::Acquire) == EMPTY).then_some(());
         if patience.look(done).is_some() {
             return;
         }
         *lock(&self.leader) = Some(thread::current());
         self.awaited.store(true, Ordering::SeqCst);
         // Looks after raising the flag: either this sees the end, or `finish` sees the flag.
-        while self.job.0.load(Ordering::SeqCst) != EMPTY {
+        while self.slip.0.data.load(Ordering::SeqCst) != EMPTY {
             park_timeout(idle());
         }
         self.awaited.store(false, Ordering::Relaxed);
@@ -182,6 +237,8 @@ mod test_loom {
     /// Two jobs in a row, both sides going to sleep at once: every job arrives, every end is noticed, memory follows.
     #[test]
     fn loom_no_wake_up_is_lost_between_leader_and_worker() {
+        unsafe fn nothing(_: *const (), _: usize) {}
+
         loom::model(|| {
             let mailbox = Arc::new(Mailbox::new());
             let data = Arc::new(loom::cell::UnsafeCell::new(0_u32));
@@ -189,7 +246,7 @@ mod test_loom {
                 let (mailbox, data) = (mailbox.clone(), data.clone());
                 move || {
                     for expected in [1, 2] {
-                        assert_eq!(mailbox.take(HASTY), expected);
+                        assert_eq!(mailbox.take(HASTY).map(|job| job.rank), Some(expected));
                         // SAFETY: the mailbox hands the data back and forth.
                         data.with_mut(|value| unsafe { *value += 1 });
                         mailbox.finish();
@@ -197,7 +254,12 @@ mod test_loom {
                 }
             });
             for job in [1, 2] {
-                mailbox.post(job);
+                let address = std::ptr::without_provenance(64);
+                mailbox.post(Job {
+                    run: nothing,
+                    data: address,
+                    rank: job,
+                });
                 mailbox.wait(HASTY, || Duration::MAX);
                 // SAFETY: the mailbox hands the data back and forth.
                 data.with(|value| assert_eq!(unsafe { *value }, job as u32));

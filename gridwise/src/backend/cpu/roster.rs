@@ -24,7 +24,8 @@ struct State {
     // Tickets: whoever asks first is served first, so that neither many small launches nor one large starve the other.
     next_ticket: u64,
     serving: u64,
-    spare: Vec<Scratch>,
+    // Boxed, so that a launch moves one word.
+    spare: Vec<Box<Scratch>>,
 }
 
 /// The roster of a device's workers.
@@ -39,7 +40,9 @@ pub(super) struct Roster {
 pub(super) struct Admission {
     /// Indices of the workers, ascending.
     pub(super) workers: Vec<usize>,
-    pub(super) scratch: Scratch,
+    /// Of this device's launches, from 1.
+    pub(super) number: u64,
+    pub(super) scratch: Box<Scratch>,
     exclusive: bool,
 }
 
@@ -78,6 +81,7 @@ impl Roster {
         self.notify(state);
         Admission {
             workers,
+            number: ticket + 1,
             scratch,
             exclusive: need.exclusive,
         }
@@ -89,6 +93,7 @@ impl Roster {
             mut workers,
             mut scratch,
             exclusive,
+            ..
         } = admission;
         let mut state = lock(&self.state);
         for &worker in &workers {

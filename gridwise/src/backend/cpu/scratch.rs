@@ -35,9 +35,6 @@ impl Scratch {
         if self.seats.len() < ranks {
             self.seats.resize_with(ranks, Default::default);
         }
-        for seat in &mut self.seats[..ranks] {
-            seat.0.reset();
-        }
         if threads > 1 {
             clear(&mut self.team_words, 2 * teams);
         }
