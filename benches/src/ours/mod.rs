@@ -15,8 +15,10 @@ use gridwise::host::device::{CpuOptions, Device, WaitPolicy};
 ///
 /// If the workers cannot be started: there is nothing to measure then.
 pub fn device(workers: usize, wait: WaitPolicy) -> Device {
-    let mut options = CpuOptions::default();
-    options.resident_blocks = workers;
-    options.wait = wait;
+    let options = CpuOptions {
+        resident_blocks: workers,
+        wait,
+        ..CpuOptions::default()
+    };
     Device::cpu(options).expect("the workers can be started")
 }

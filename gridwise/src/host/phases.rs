@@ -59,6 +59,8 @@ impl fmt::Display for Structure {
 pub enum Reason {
     /// It was asked for.
     Asked,
+    /// The grid has no blocks, so there was nothing to run.
+    Empty,
     /// The grid cannot be resident.
     NotResident {
         /// Blocks of the grid.
@@ -88,6 +90,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asked => f.write_str("it was asked for"),
+            Self::Empty => f.write_str("the grid has no blocks"),
             Self::NotResident {
                 requested,
                 capacity,
@@ -251,7 +254,7 @@ impl Queue {
             Err(error) => return Err(error.into()),
         };
         let Some(plan) = plan else {
-            return Ok((Structure::Persistent, Reason::Asked));
+            return Ok((Structure::Persistent, Reason::Empty));
         };
         let kept = lock(self.device().step_times())
             .get(&(P::NAME, plan.blocks, plan.threads))
@@ -343,7 +346,7 @@ impl Queue {
                 if let Some(limit) = plan.timeout
                     && start.elapsed() >= limit
                 {
-                    let report = super::report::HangReport::new(Vec::new(), plan.blocks, plan.threads, plan.blocks);
+                    let report = super::report::HangReport::new(Vec::new(), plan.blocks, plan.threads, 0);
                     return Err(LaunchError::TimedOut {
                         kernel: P::NAME,
                         after: limit,

@@ -20,6 +20,8 @@ type Piece = Box<dyn FnOnce(&Queue) + Send>;
 /// The thread of a queue: runs the pieces of its scopes in order. It is started by the first scope and ends with the queue.
 #[derive(Debug)]
 pub(super) struct Dispatcher {
+    /// Of the queue; or of its own, for the queue that a piece of work sees.
+    lane: Arc<Lane>,
     // Dropped before the join, which ends the thread.
     pieces: Option<mpsc::Sender<Piece>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -29,14 +31,16 @@ impl Dispatcher {
     fn start(queue: &Queue, lane: Arc<Lane>) -> std::io::Result<Self> {
         let (pieces, receiver) = mpsc::channel::<Piece>();
         let inline = Queue::inline(queue.device().clone(), queue.options());
-        let thread = thread::Builder::new()
-            .name("gridwise-queue".to_owned())
-            .spawn(move || {
+        let thread = thread::Builder::new().name("gridwise-queue".to_owned()).spawn({
+            let lane = lane.clone();
+            move || {
                 for piece in receiver {
                     lane.run_piece(|| piece(&inline));
                 }
-            })?;
+            }
+        })?;
         Ok(Self {
+            lane,
             pieces: Some(pieces),
             thread: Some(thread),
         })
@@ -303,11 +307,16 @@ impl Queue {
     /// The way to this queue's thread; a piece of work that opens a scope of its own gets another.
     fn dispatch(&self) -> Result<(mpsc::Sender<Piece>, Arc<Lane>), Error> {
         let mut dispatcher = lock(&self.dispatcher);
-        let lane = self.lane().cloned().unwrap_or_default();
         if dispatcher.is_none() {
-            *dispatcher = Some(Dispatcher::start(self, lane.clone()).map_err(|source| Error::QueueThread { source })?);
+            let lane = self.lane().cloned().unwrap_or_default();
+            *dispatcher = Some(Dispatcher::start(self, lane).map_err(|source| Error::QueueThread { source })?);
         }
-        let pieces = dispatcher.as_ref().and_then(|dispatcher| dispatcher.pieces.clone());
-        Ok((pieces.expect("a dispatcher has its sender until it is dropped"), lane))
+        let started = dispatcher
+            .as_ref()
+            .map(|dispatcher| (dispatcher.pieces.clone(), dispatcher.lane.clone()));
+        let Some((Some(pieces), lane)) = started else {
+            unreachable!("it has just been started, and keeps its sender until it is dropped")
+        };
+        Ok((pieces, lane))
     }
 }

@@ -24,7 +24,10 @@ struct State {
     // Tickets: whoever asks first is served first, so that neither many small launches nor one large starve the other.
     next_ticket: u64,
     serving: u64,
-    #[expect(clippy::vec_box, reason = "a launch takes one out and puts it back: boxed, it moves one word")]
+    #[expect(
+        clippy::vec_box,
+        reason = "a launch takes one out and puts it back: boxed, it moves one word"
+    )]
     spare: Vec<Box<Scratch>>,
 }
 
