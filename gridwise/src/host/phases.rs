@@ -61,6 +61,8 @@ pub enum Reason {
     Asked,
     /// The grid has no blocks, so there was nothing to run.
     Empty,
+    /// There was nothing to do: the algorithm had its answer before it ran anything.
+    NothingToDo,
     /// The grid cannot be resident.
     NotResident {
         /// Blocks of the grid.
@@ -91,6 +93,7 @@ impl fmt::Display for Reason {
         match self {
             Self::Asked => f.write_str("it was asked for"),
             Self::Empty => f.write_str("the grid has no blocks"),
+            Self::NothingToDo => f.write_str("there was nothing to do"),
             Self::NotResident {
                 requested,
                 capacity,
@@ -186,6 +189,29 @@ pub struct RunReport {
     pub in_barriers: Option<Duration>,
 }
 
+impl RunReport {
+    /// The report of no run at all.
+    pub(crate) fn nothing_to_do() -> Self {
+        nothing(Structure::Persistent, Reason::NothingToDo)
+    }
+
+    /// Adds a later run of the same work: steps and times add up, the rest is that of the later run where it was measured.
+    pub(crate) fn add(&mut self, later: &Self) {
+        let sum = |a: Option<Duration>, b: Option<Duration>| match (a, b) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+        *self = Self {
+            steps: self.steps + later.steps,
+            elapsed: self.elapsed + later.elapsed,
+            phase: later.phase.or(self.phase),
+            imbalance: later.imbalance.or(self.imbalance),
+            in_barriers: sum(self.in_barriers, later.in_barriers),
+            ..*later
+        };
+    }
+}
+
 /// What boundaries between phases cost on a device, for a grid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
@@ -278,6 +304,27 @@ impl Queue {
             Structure::Relaunch
         };
         Ok((structure, Reason::Boundary { barrier, launch }))
+    }
+
+    /// How many blocks a run would have, and the options with exactly that grid: for buffers with an element a block. `None` if
+    /// it would have none.
+    pub(crate) fn settle<P: Phased>(
+        &self,
+        phases: &P,
+        options: RunOptions,
+    ) -> Result<Option<(RunOptions, usize)>, LaunchError> {
+        let plan = match options.strategy {
+            Strategy::Relaunch => self.plan_phases(phases, options, false),
+            Strategy::Persistent => self.plan_phases(phases, options, true),
+            Strategy::Auto => match self.plan_phases(phases, options, true) {
+                Err(LaunchError::NotResident { .. }) => self.plan_phases(phases, options, false),
+                plan => plan,
+            },
+        };
+        Ok(plan?.map(|plan| {
+            let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
+            (options.grid(grid), plan.blocks)
+        }))
     }
 
     fn plan_phases<P: Phased>(
