@@ -14,8 +14,9 @@
 //!
 //! # Breakdowns
 //!
-//! Where the shadow residual r̂ is, but for rounding, orthogonal to v or to r, or t to s, the next numbers would be noise. The first
-//! time, the iteration starts anew from where it is, with r̂ = p = r; the second time it stops.
+//! Where the shadow residual r̂ is, but for rounding, orthogonal to v or to r, the next numbers would be noise. The first time, the
+//! iteration starts anew from where it is, with r̂ = p = r; the second time it stops. Where t is orthogonal to s it stops at once,
+//! after half a step: a new start with r = s would meet r̂·v = s·t.
 
 use super::{
     rows::{self, DeviceRows, LANES, Rows, first, groups, load, rest, store},
@@ -333,7 +334,7 @@ impl Kernel<'_> {
         match self.next(acc, record) {
             Next::Stop(status) => {
                 if self.leads(acc) {
-                    self.run.stop(acc, status);
+                    self.run.stop(acc, step, status);
                 }
             }
             Next::Restart => {
@@ -358,7 +359,7 @@ impl Kernel<'_> {
                 if let Then::Stop(status) = then
                     && self.leads(acc)
                 {
-                    self.run.stop(acc, status);
+                    self.run.stop(acc, step, status);
                 }
             }
         }
@@ -390,7 +391,7 @@ impl Kernel<'_> {
                 rho,
                 beta: (rho / record.rho) * (alpha / omega),
             },
-            _ if may_restart => Then::Restart,
+            Some(_) if may_restart => Then::Restart,
             Some(_) => Then::Stop(outcome::RHO),
             None => Then::Stop(outcome::OMEGA),
         };

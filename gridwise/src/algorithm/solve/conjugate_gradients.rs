@@ -186,14 +186,14 @@ impl Kernel<'_> {
                 } else {
                     outcome::NOT_FINITE
                 };
-                self.run.stop(acc, status);
+                self.run.stop(acc, step, status);
             }
             return;
         }
         let (next_rz, next_rr) = (self.rows.sum(acc, RZ), self.rows.sum(acc, RR));
         if !(next_rz.is_finite() && next_rr.is_finite()) {
             if leader {
-                self.run.stop(acc, outcome::NOT_FINITE);
+                self.run.stop(acc, step, outcome::NOT_FINITE);
             }
             return;
         }

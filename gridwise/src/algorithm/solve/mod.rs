@@ -199,7 +199,7 @@ impl<'q> Solver<'q> {
         let squares = &history.span()[..steps - before];
         let bb = self.system.bb;
         self.residuals.extend(squares.iter().map(|rr| (rr / bb).sqrt()));
-        self.status = status_of(outcome[word::STATUS], steps);
+        self.status = status_of(outcome[word::STATUS], outcome[word::STOPPED] as usize);
         Ok(())
     }
 
@@ -247,14 +247,14 @@ impl<'q> Solver<'q> {
     }
 }
 
-/// What the kernel left, after `steps` whole steps.
-fn status_of(word: u64, steps: usize) -> Status {
+/// What the kernel left, and in which step if it stopped.
+fn status_of(word: u64, step: usize) -> Status {
     match word {
         word::RUNNING => Status::Running,
         word::CONVERGED => Status::Converged,
-        word::NOT_POSITIVE_DEFINITE => Status::Broken(Breakdown::NotPositiveDefinite { step: steps }),
-        word::RHO => Status::Broken(Breakdown::ShadowOrthogonal { step: steps }),
-        word::OMEGA => Status::Broken(Breakdown::Stagnation { step: steps }),
+        word::NOT_POSITIVE_DEFINITE => Status::Broken(Breakdown::NotPositiveDefinite { step }),
+        word::RHO => Status::Broken(Breakdown::ShadowOrthogonal { step }),
+        word::OMEGA => Status::Broken(Breakdown::Stagnation { step }),
         _ => Status::Broken(Breakdown::NotFinite),
     }
 }

@@ -34,7 +34,7 @@ pub enum Breakdown {
         /// In which step.
         step: usize,
     },
-    /// BiCGSTAB, a second time: the second half of a step cannot shorten the residual.
+    /// BiCGSTAB: the second half of a step cannot shorten the residual.
     Stagnation {
         /// In which step.
         step: usize,

@@ -56,6 +56,11 @@ pub(super) fn cuts(row_offsets: &[u32], blocks: usize) -> Vec<u64> {
                 high = middle;
             }
         }
+        // The nearer of the two ends of the row that the wish falls into.
+        let overshoot = work_before(low) - wanted;
+        if low > 0 && wanted - work_before(low - 1) < overshoot {
+            low -= 1;
+        }
         low as u64
     };
     (0..=blocks).map(first_row).collect()

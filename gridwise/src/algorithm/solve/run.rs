@@ -8,8 +8,10 @@ pub(super) mod outcome {
     pub(in super::super) const STATUS: usize = 0;
     /// Steps done since the start of the iteration.
     pub(in super::super) const STEPS: usize = 1;
+    /// The step in which it stopped.
+    pub(in super::super) const STOPPED: usize = 2;
     /// How many words there are.
-    pub(in super::super) const WORDS: usize = 2;
+    pub(in super::super) const WORDS: usize = 3;
 
     /// It can go on.
     pub(in super::super) const RUNNING: u64 = 0;
@@ -54,14 +56,15 @@ impl RunView<'_> {
         self.outcome
             .set(acc, outcome::STEPS, self.steps_before(step + 1) as u64);
         if rr <= self.target {
-            self.stop(acc, outcome::CONVERGED);
+            self.stop(acc, step, outcome::CONVERGED);
         }
     }
 
-    /// Stops the iteration.
+    /// Stops the iteration in step `step` of this run.
     #[inline(always)]
-    pub(super) fn stop<A: Acc>(&self, acc: A, status: u64) {
+    pub(super) fn stop<A: Acc>(&self, acc: A, step: usize, status: u64) {
         self.outcome.set(acc, outcome::STATUS, status);
+        self.outcome.set(acc, outcome::STOPPED, self.steps_before(step) as u64);
     }
 
     /// Whether there is another step.
