@@ -69,7 +69,7 @@ fn in_pieces_gives_the_same_bits_as_in_one_go() {
                 assert!(progress.steps <= steps + 7);
                 assert_eq!(
                     progress.steps == steps + 7,
-                    progress.status == Status::Running || progress.steps % 7 == 0
+                    progress.status == Status::Running || progress.steps.is_multiple_of(7)
                 );
                 steps = progress.steps;
                 assert_eq!(solver.residuals().len(), steps + 1);

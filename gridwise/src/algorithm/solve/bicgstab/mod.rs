@@ -18,9 +18,12 @@
 //! iteration starts anew from where it is, with r̂ = p = r; the second time it stops. Where t is orthogonal to s it stops at once,
 //! after half a step: a new start with r = s would meet r̂·v = s·t.
 
+mod steer;
+
+use self::steer::{Next, Quotient, RECORD, Record, Then};
 use super::{
     rows::{self, DeviceRows, LANES, Rows, first, groups, load, rest, store},
-    run::{RunView, outcome},
+    run::RunView,
 };
 use crate::{
     host::{buffer::Buffer, error::Error, queue::Queue},
@@ -35,40 +38,6 @@ const TS: usize = 3;
 const TT: usize = 4;
 const SHADOW_R: usize = 5;
 const RR: usize = 6;
-
-/// The record of a step, at the parity of the step that reads it.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Record {
-    /// r̂·r.
-    rho: f64,
-    /// r·r.
-    rr: f64,
-    /// The smallest r·r so far.
-    best: f64,
-    /// r̂·r̂.
-    shadow: f64,
-    /// How often the iteration started anew.
-    restarts: f64,
-}
-const RECORD: usize = 5;
-
-impl Record {
-    fn to_array(self) -> [f64; RECORD] {
-        [self.rho, self.rr, self.best, self.shadow, self.restarts]
-    }
-
-    #[inline(always)]
-    fn from_array([rho, rr, best, shadow, restarts]: [f64; RECORD]) -> Self {
-        Self {
-            rho,
-            rr,
-            best,
-            shadow,
-            restarts,
-        }
-    }
-}
 
 /// The iteration, on the device.
 #[derive(Debug)]
@@ -152,36 +121,6 @@ pub(super) struct Kernel<'a> {
     run: RunView<'a>,
 }
 
-/// A quotient that a step needs.
-#[derive(Clone, Copy, PartialEq)]
-enum Quotient {
-    Value(f64),
-    /// The divisor is zero but for rounding, or (for ω) the quotient is.
-    Degenerate,
-    NotFinite,
-}
-
-/// Whether the product of two vectors is nothing but rounding, by their squared lengths.
-#[inline(always)]
-fn orthogonal(product: f64, a: f64, b: f64) -> bool {
-    // Divided before it is squared, so that small residuals do not underflow.
-    let lengths = a * b;
-    lengths == 0.0 || product == 0.0 || (product / a) * (product / b) <= f64::EPSILON * f64::EPSILON
-}
-
-/// Dividend over divisor, unless `degenerate`; with all of `inputs` finite.
-#[inline(always)]
-fn quotient(dividend: f64, divisor: f64, inputs: [f64; 3], degenerate: bool) -> Quotient {
-    if !inputs.iter().all(|input| input.is_finite()) {
-        return Quotient::NotFinite;
-    }
-    let value = dividend / divisor;
-    if degenerate || !value.is_finite() {
-        return Quotient::Degenerate;
-    }
-    Quotient::Value(value)
-}
-
 // SAFETY: a thread writes vectors at its own rows only, and other rows are read of `p` in phase 0, which is written in phase 4,
 // and of `s` in phase 2, which is written in phase 1. A block's sums are written by its first thread, each in one phase, and
 // read in later phases of the step. The record is read at one parity of the step and written at the other. Block barriers stand
@@ -214,21 +153,6 @@ impl Kernel<'_> {
     fn record_of<A: Acc>(&self, acc: A, step: usize) -> Record {
         let slot = self.run.steps_before(step) % 2 * RECORD;
         Record::from_array(core::array::from_fn(|k| self.record.get(acc, slot + k)))
-    }
-
-    /// α, from phase 1 on.
-    #[inline(always)]
-    fn alpha<A: Acc>(&self, acc: A, record: Record) -> Quotient {
-        let (shadow_v, vv) = (self.rows.sum(acc, SHADOW_V), self.rows.sum(acc, VV));
-        let degenerate = orthogonal(shadow_v, record.shadow, vv);
-        quotient(record.rho, shadow_v, [record.rho, shadow_v, vv], degenerate)
-    }
-
-    /// ω, from phase 3 on.
-    #[inline(always)]
-    fn omega<A: Acc>(&self, acc: A) -> Quotient {
-        let [ts, tt, ss] = [TS, TT, SS].map(|which| self.rows.sum(acc, which));
-        quotient(ts, tt, [ts, tt, ss], orthogonal(ts, tt, ss))
     }
 
     /// v = A p, and r̂·v and v·v.
@@ -365,44 +289,6 @@ impl Kernel<'_> {
         }
     }
 
-    /// How the step ends: the same in every thread.
-    #[inline(always)]
-    fn next<A: Acc>(&self, acc: A, record: Record) -> Next {
-        let may_restart = record.restarts == 0.0;
-        let alpha = match self.alpha(acc, record) {
-            Quotient::Value(alpha) => alpha,
-            Quotient::Degenerate if may_restart => return Next::Restart,
-            Quotient::Degenerate => return Next::Stop(outcome::RHO),
-            Quotient::NotFinite => return Next::Stop(outcome::NOT_FINITE),
-        };
-        let omega = match self.omega(acc) {
-            Quotient::Value(omega) => Some(omega),
-            Quotient::Degenerate => None,
-            Quotient::NotFinite => return Next::Stop(outcome::NOT_FINITE),
-        };
-        let (rho, rr) = (self.rows.sum(acc, SHADOW_R), self.rows.sum(acc, RR));
-        if !(rho.is_finite() && rr.is_finite()) {
-            return Next::Stop(outcome::NOT_FINITE);
-        }
-        let then = match omega {
-            // Where the residual is gone every product is zero, and that is no breakdown.
-            _ if rr <= self.run.target => Then::Stop(outcome::CONVERGED),
-            Some(omega) if !orthogonal(rho, record.shadow, rr) => Then::Turn {
-                rho,
-                beta: (rho / record.rho) * (alpha / omega),
-            },
-            Some(_) if may_restart => Then::Restart,
-            Some(_) => Then::Stop(outcome::RHO),
-            None => Then::Stop(outcome::OMEGA),
-        };
-        Next::Move {
-            alpha,
-            omega: omega.unwrap_or(0.0),
-            rr,
-            then,
-        }
-    }
-
     #[inline(always)]
     fn take_step<A: Acc>(&self, acc: A, leaves_best: bool, [alpha, omega, beta]: [f64; 3]) {
         for run in acc.runs_in_block(self.rows.of_block(acc)) {
@@ -445,43 +331,6 @@ impl Kernel<'_> {
             self.run.record(acc, step, record.rr);
         }
     }
-}
-
-impl Record {
-    /// After a new start with a residual of squared length `rr`.
-    #[inline(always)]
-    fn restarted(self, rr: f64) -> Self {
-        Self {
-            rho: rr,
-            rr,
-            shadow: rr,
-            restarts: self.restarts + 1.0,
-            ..self
-        }
-    }
-}
-
-/// How a step ends.
-enum Next {
-    /// There is no step.
-    Stop(u64),
-    /// There is no step, but a new start.
-    Restart,
-    /// There is a step.
-    Move {
-        alpha: f64,
-        omega: f64,
-        rr: f64,
-        then: Then,
-    },
-}
-
-/// What comes after a step.
-#[derive(Clone, Copy)]
-enum Then {
-    Turn { rho: f64, beta: f64 },
-    Restart,
-    Stop(u64),
 }
 
 /// Views of the same rows.
