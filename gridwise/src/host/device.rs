@@ -136,6 +136,33 @@ impl FromStr for CpuOptions {
     }
 }
 
+impl fmt::Display for WaitPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Active => "active",
+            Self::Adaptive => "adaptive",
+            Self::Passive => "passive",
+        })
+    }
+}
+
+/// The text that [`FromStr`] takes: the shape, and whatever else is not as usual.
+impl fmt::Display for CpuOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "blocks={},threads={}", self.resident_blocks, self.threads_per_block)?;
+        if self.wait != WaitPolicy::default() {
+            write!(f, ",wait={}", self.wait)?;
+        }
+        if !self.pin {
+            f.write_str(",pin=off")?;
+        }
+        if self.shared_bytes != SHARED_BYTES {
+            write!(f, ",shared={}", self.shared_bytes)?;
+        }
+        Ok(())
+    }
+}
+
 /// A device could not be opened.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -251,12 +278,7 @@ impl Device {
     /// The name that opens a device like this one.
     pub fn name(&self) -> String {
         match &self.inner.backend {
-            Backend::Cpu(cpu) => {
-                format!(
-                    "cpu:blocks={},threads={}",
-                    cpu.options.resident_blocks, cpu.options.threads_per_block
-                )
-            }
+            Backend::Cpu(cpu) => format!("cpu:{}", cpu.options),
         }
     }
 
@@ -393,4 +415,22 @@ pub struct DeviceProperties {
     pub shared_bytes: usize,
     /// How workers wait for the next launch.
     pub wait: WaitPolicy,
+}
+
+#[cfg(all(test, not(loom)))]
+mod test {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_device_opens_one_like_it() {
+        for name in [
+            "cpu:blocks=2,threads=1",
+            "cpu:blocks=1,threads=2,wait=passive",
+            "cpu:blocks=3,threads=1,wait=active,pin=off,shared=4096",
+        ] {
+            let device = Device::open(name).unwrap();
+            assert_eq!(device.name(), name);
+            assert_eq!(Device::open(&device.name()).unwrap().properties(), device.properties());
+        }
+    }
 }
