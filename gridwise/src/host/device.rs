@@ -288,6 +288,8 @@ impl Device {
             Backend::Cpu(cpu) => DeviceProperties {
                 name: self.name(),
                 cores: cpu.topology.parallelism,
+                cores_of_machine: cpu.topology.machine,
+                limited_by: cpu.topology.limit,
                 workers: cpu.options.resident_blocks * cpu.options.threads_per_block,
                 threads_per_block: cpu.options.threads_per_block,
                 shared_bytes: cpu.options.shared_bytes,
@@ -399,6 +401,28 @@ impl fmt::Debug for Device {
     }
 }
 
+/// What limits the cores that a process may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CoreLimit {
+    /// The machine: all its cores are usable.
+    Machine,
+    /// The affinity mask of the process, as `taskset` and batch systems set it.
+    AffinityMask,
+    /// The processor time that its cgroup is given, as containers set it.
+    Quota,
+}
+
+impl fmt::Display for CoreLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Machine => "the machine",
+            Self::AffinityMask => "the affinity mask",
+            Self::Quota => "the cgroup quota",
+        })
+    }
+}
+
 /// What a device is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -407,6 +431,10 @@ pub struct DeviceProperties {
     pub name: String,
     /// Cores' worth of time that the process may use.
     pub cores: usize,
+    /// Cores of the machine.
+    pub cores_of_machine: usize,
+    /// What makes [`cores`](Self::cores) that number.
+    pub limited_by: CoreLimit,
     /// Workers, the launching thread among them.
     pub workers: usize,
     /// Threads in each block, where a launch does not say.

@@ -214,9 +214,37 @@ impl RunReport {
 
 /// What boundaries between phases cost on a device, for a grid.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Costs {
-    barrier: Duration,
-    launch: Duration,
+#[non_exhaustive]
+pub struct Costs {
+    /// Time of a grid barrier.
+    pub barrier: Duration,
+    /// Time of a launch with nothing to do.
+    pub launch: Duration,
+}
+
+impl Device {
+    /// What a grid barrier and a launch take on a grid of all resident blocks. Measured on the first call, which takes some
+    /// milliseconds, and kept.
+    ///
+    /// # Errors
+    /// If the measurement's launches fail.
+    pub fn boundary_costs(&self) -> Result<Costs, Error> {
+        let residency = self.grid_residency(&Barriers {
+            nanoseconds: SpanMut::new(&mut []),
+        });
+        self.costs_of(residency.blocks(), residency.threads_per_block)
+    }
+
+    /// Measures barrier and launch for a grid, once a device.
+    fn costs_of(&self, blocks: usize, threads: usize) -> Result<Costs, Error> {
+        let key = (blocks, threads);
+        if let Some(costs) = lock(self.costs()).get(&key) {
+            return Ok(*costs);
+        }
+        let costs = measure(self, Blocks::Exactly(blocks).threads(threads))?;
+        lock(self.costs()).insert(key, costs);
+        Ok(costs)
+    }
 }
 
 /// What steps of a kernel took on a device, for a grid.
@@ -297,7 +325,7 @@ impl Queue {
             };
             return Ok((structure, Reason::StepTimes { persistent, relaunch }));
         }
-        let Costs { barrier, launch } = self.costs(&plan)?;
+        let Costs { barrier, launch } = self.device().costs_of(plan.blocks, plan.threads)?;
         let structure = if barrier <= launch {
             Structure::Persistent
         } else {
@@ -438,17 +466,6 @@ impl Queue {
 
     fn stopped_at(&self, stopped: &super::buffer::Buffer<u64>, step: usize) -> u64 {
         stopped.span()[step % 2]
-    }
-
-    /// Measures barrier and launch for a grid, once a device.
-    fn costs(&self, plan: &LaunchPlan) -> Result<Costs, Error> {
-        let key = (plan.blocks, plan.threads);
-        if let Some(costs) = lock(self.device().costs()).get(&key) {
-            return Ok(*costs);
-        }
-        let costs = measure(self.device(), Blocks::Exactly(plan.blocks).threads(plan.threads))?;
-        lock(self.device().costs()).insert(key, costs);
-        Ok(costs)
     }
 }
 
