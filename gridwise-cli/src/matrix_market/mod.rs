@@ -44,7 +44,7 @@ use header::{Banner, Format, Size};
 use lines::Lines;
 
 pub use error::{Axis, BannerWord, InputError, Location};
-pub use write::{OutputError, write_vector, write_vector_to};
+pub use write::{write_vector, write_vector_to};
 
 /// A sparse matrix, all of whose entries are listed.
 #[derive(Clone, Debug, PartialEq)]
