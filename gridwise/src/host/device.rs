@@ -230,8 +230,9 @@ impl Device {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn from_env() -> Result<Self, DeviceError> {
-        match env::var(DEVICE_VARIABLE) {
-            Ok(name) if !name.is_empty() => Self::open(&name),
+        match env::var_os(DEVICE_VARIABLE) {
+            // No device has a name that is not Unicode, so what stands for the rest of it in the error does no harm.
+            Some(name) if !name.is_empty() => Self::open(&name.to_string_lossy()),
             _ => Self::cpu(CpuOptions::default()),
         }
     }
