@@ -58,6 +58,14 @@ pub fn check(path: impl AsRef<Path>) -> Result<(), OutputError> {
     })
 }
 
+/// Whether both paths lead to the same file, there already or not. A device or a pipe can be told to take several things.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (Target::of(one), Target::of(other)) {
+        (Target::File(one), Target::File(other)) => one == other,
+        _ => false,
+    }
+}
+
 /// Where a path leads.
 enum Target {
     /// To a regular file, or to none yet.
@@ -68,18 +76,28 @@ enum Target {
 
 impl Target {
     fn of(path: &Path) -> Self {
-        // A rename would put the file in place of a link, not where the link points.
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        // And it would put a regular file in place of a device or a pipe.
-        let special = fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file());
         // `folder/` would be taken for the file `folder`.
-        let named_as_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
-        if special || named_as_folder || target.file_name().is_none() {
-            Self::Direct(target)
-        } else {
-            Self::File(target)
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Self::Direct(path.to_path_buf());
+        }
+        // A rename would put the file in place of a link, not where the link points.
+        match fs::canonicalize(path).ok().or_else(|| with_real_folder(path)) {
+            // And it would put a regular file in place of a device or a pipe.
+            Some(target) if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) => Self::Direct(target),
+            Some(target) => Self::File(target),
+            // The system will say what is wrong.
+            None => Self::Direct(path.to_path_buf()),
         }
     }
+}
+
+/// The path of a file that is not there yet, in the folder that is.
+fn with_real_folder(path: &Path) -> Option<PathBuf> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
 }
 
 fn replace(target: &Target, fill: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {

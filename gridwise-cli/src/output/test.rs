@@ -121,3 +121,15 @@ fn a_check_foresees_what_writing_meets() {
     }
     assert_eq!(folder.names(), ["file"]);
 }
+
+#[test]
+fn a_file_is_known_by_other_paths_there_or_not() {
+    let folder = Folder::new("same");
+    let [direct, around] = ["x.mtx", "inner/../x.mtx"].map(|name| folder.0.join(name));
+    fs::create_dir(folder.0.join("inner")).unwrap();
+    assert!(is_same_file(&direct, &around));
+    fs::write(&direct, "").unwrap();
+    assert!(is_same_file(&direct, &around));
+    assert!(!is_same_file(&direct, &folder.0.join("y.mtx")));
+    assert!(!is_same_file(Path::new("/dev/null"), Path::new("/dev/null")));
+}
