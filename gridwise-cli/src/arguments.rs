@@ -79,11 +79,11 @@ pub struct SolveArguments {
     pub method: Method,
 
     /// Stop once ‖b − A·x‖ / ‖b‖ is at most that
-    #[arg(long, value_name = "NUMBER", default_value = "1e-8", value_parser = tolerance)]
+    #[arg(long, value_name = "NUMBER", default_value = "1e-8", value_parser = tolerance, allow_hyphen_values = true)]
     pub tolerance: f64,
 
     /// Give up after that many steps [default: depends on the size of A]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = steps, allow_negative_numbers = true)]
     pub max_steps: Option<usize>,
 
     /// One resident kernel that loops, or one launch for each phase of each step
@@ -170,6 +170,11 @@ fn tolerance(text: &str) -> Result<f64, String> {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err("expected a positive number, such as 1e-8".to_owned()),
     }
+}
+
+/// Parses a number of steps.
+fn steps(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected a whole number".to_owned())
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use comfy_table::Cell;
 use gridwise::host::device::{CoreLimit, Device, DeviceProperties, WaitPolicy};
 use serde::Serialize;
 
@@ -12,6 +11,9 @@ use crate::{
     device,
     failure::Failure,
 };
+
+/// What a table of 80 columns has for the names of all devices together.
+const NAMES_WIDTH: usize = 60;
 
 /// Shows the devices.
 ///
@@ -84,12 +86,9 @@ impl Inventory {
 
     fn text(&self) -> String {
         let mut table = console::table();
-        // A long name breaks between two settings.
-        let names = self
-            .devices
-            .iter()
-            .map(|entry| Cell::new(&entry.name).set_delimiter(','));
-        table.set_header(std::iter::once(Cell::new("device")).chain(names));
+        let width = NAMES_WIDTH / self.devices.len().max(1);
+        let names = self.devices.iter().map(|entry| in_lines(&entry.name, width));
+        table.set_header(std::iter::once("device".to_owned()).chain(names));
         let rows: [(&str, Describe); 7] = [
             ("cores", Entry::cores),
             ("workers", Entry::workers),
@@ -107,12 +106,11 @@ impl Inventory {
         for missing in &self.missing {
             text += &format!("   {}: {}\n", missing.kind, missing.why);
         }
-        text += &format!("\n The default is {}", self.default);
         text += match device::from_environment() {
-            Some(_) => ", from GRIDWISE_DEVICE.\n",
-            None => "; GRIDWISE_DEVICE=NAME changes it.\n",
+            Some(_) => "\n The first is the default, as GRIDWISE_DEVICE names it.",
+            None => "\n The first is the default. GRIDWISE_DEVICE or --device names another.",
         };
-        text += " Other shapes go by name: --device cpu:blocks=2,threads=4,wait=active";
+        text += "\n Other shapes have names like cpu:blocks=2,threads=4,wait=active";
         if let Some(hint) = self.devices.first().and_then(Entry::hint) {
             text += &format!("\n {hint}");
         }
@@ -184,6 +182,20 @@ impl Entry {
     }
 }
 
+/// The name of a device in lines of `width` characters, where it can be broken behind a setting.
+fn in_lines(name: &str, width: usize) -> String {
+    let (mut lines, mut length) = (String::new(), 0);
+    for setting in name.split_inclusive(',') {
+        if length > 0 && length + setting.len() > width {
+            lines.push('\n');
+            length = 0;
+        }
+        lines += setting;
+        length += setting.len();
+    }
+    lines
+}
+
 fn duration(nanoseconds: Option<u64>) -> String {
     match nanoseconds {
         None => "not measured".to_owned(),
@@ -222,22 +234,30 @@ mod test {
     }
 
     #[test]
-    fn the_table_fits_80_columns_and_shows_every_device() {
+    fn a_long_name_breaks_behind_a_setting() {
+        assert_eq!(in_lines("cpu:blocks=2,threads=1", 30), "cpu:blocks=2,threads=1");
+        assert_eq!(
+            in_lines("cpu:blocks=2,threads=1,pin=off", 25),
+            "cpu:blocks=2,threads=1,\npin=off"
+        );
+        assert_eq!(in_lines("cpu:blocks=2,threads=1", 1), "cpu:blocks=2,\nthreads=1");
+        assert_eq!(in_lines("", 0), "");
+    }
+
+    #[test]
+    fn the_table_fits_80_columns_whatever_the_names() {
         let names = [
             "cpu:blocks=2,threads=1",
             "cpu:blocks=512,threads=8,wait=passive,pin=off,shared=1073741824",
         ];
-        let devices: Vec<_> = names
-            .iter()
-            .map(|name| Entry::of(&Device::open("cpu:blocks=2").unwrap()).named(name))
-            .collect();
+        let device = Device::open("cpu:blocks=2").unwrap();
         let inventory = Inventory {
             default: names[0].to_owned(),
-            devices,
+            devices: names.iter().map(|name| Entry::of(&device).named(name)).collect(),
             missing: Vec::new(),
         };
         let text = inventory.text();
-        for line in text.lines().filter(|line| !line.contains("default")) {
+        for line in text.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }
         assert!(text.contains(names[0]), "{text}");
