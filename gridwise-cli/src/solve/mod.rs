@@ -32,8 +32,10 @@ pub fn run(arguments: &SolveArguments) -> Result<(), Failure> {
     // All that can be wrong and is quick to find out comes before the long work.
     check_paths(arguments)?;
     let device = device::open(arguments.device.as_deref())?;
+    let mut watch = Watch::new(!arguments.json, arguments.tolerance);
     let problem = Problem::read(arguments)?;
-    let solution = iterate(&device, &problem, arguments)?;
+    let solution = iterate(&device, &problem, arguments, &mut watch)?;
+    drop(watch);
     if let (Status::Broken(Breakdown::NotPositiveDefinite { step }), Method::Cg) = (solution.status, arguments.method) {
         return Err(Failure::NotPositiveDefinite {
             file: arguments.matrix.clone(),
@@ -91,7 +93,12 @@ fn check_paths(arguments: &SolveArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn iterate(device: &Device, problem: &Problem, arguments: &SolveArguments) -> Result<Solution, Failure> {
+fn iterate(
+    device: &Device,
+    problem: &Problem,
+    arguments: &SolveArguments,
+    watch: &mut Watch,
+) -> Result<Solution, Failure> {
     let failed = |source| Failure::Solve {
         file: arguments.matrix.clone(),
         source,
@@ -109,7 +116,6 @@ fn iterate(device: &Device, problem: &Problem, arguments: &SolveArguments) -> Re
     }
     let queue = device.queue();
     let mut solver = Solver::new(&queue, &problem.matrix, &problem.rhs, options).map_err(failed)?;
-    let mut watch = Watch::new(!arguments.json, arguments.tolerance);
     let mut progress = solver.progress();
     while progress.status == Status::Running {
         let start = Instant::now();
@@ -117,6 +123,5 @@ fn iterate(device: &Device, problem: &Problem, arguments: &SolveArguments) -> Re
         progress = solver.advance(watch.steps()).map_err(failed)?;
         watch.look(progress.steps.saturating_sub(before), start.elapsed(), &progress);
     }
-    drop(watch);
     solver.finish().map_err(failed)
 }

@@ -43,12 +43,13 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Shows progress on standard error if that is a terminal and `wanted`.
+    /// Shows progress on standard error if that is a terminal and `wanted`; at first, that the files are read.
     pub(super) fn new(wanted: bool, tolerance: f64) -> Self {
         let shown = (wanted && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(Some(MARKS), ProgressDrawTarget::stderr_with_hz(20));
             let style = ProgressStyle::with_template("  {bar:30} {msg}").expect("the template is right");
             bar.set_style(style.progress_chars("━╸ "));
+            bar.set_message("reading");
             (bar, Pace::new())
         });
         Self {

@@ -181,6 +181,20 @@ fn steps_that_do_not_suffice_end_with_1_and_the_best_solution_so_far() {
 }
 
 #[test]
+fn a_tolerance_below_rounding_is_not_said_to_be_reached() {
+    let outcome = gridwise(["solve", POISSON, "--tolerance", "1e-20", "--json"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let json = outcome.json();
+    assert!(json["residual"].as_f64().unwrap() > 1e-20, "{json}");
+    assert!(
+        outcome
+            .stderr
+            .contains("rounding errors hold the residual above the tolerance"),
+        "{outcome:?}"
+    );
+}
+
+#[test]
 fn a_system_without_solution_ends_with_1() {
     let folder = Folder::new("no-solution");
     let matrix = folder.matrix("A.mtx", "real general", "2 2 1\n1 1 1");
