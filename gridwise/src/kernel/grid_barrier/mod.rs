@@ -136,7 +136,7 @@ pub struct GridState {
 }
 
 impl GridState {
-    /// Slots for [`reduce_grid`] of that many blocks: two a block, used in turn.
+    /// Slots for `reduce_grid` of that many blocks: two a block, used in turn.
     pub const fn slots(blocks: usize) -> usize {
         2 * blocks
     }
