@@ -71,7 +71,7 @@ impl Watch {
         self.best = self.best.min(now.residual);
         bar.set_position((MARKS as f64 * fraction(self.best, self.tolerance)) as u64);
         bar.set_message(format!(
-            "step {}, residual {:.1e}, goal {:.0e}",
+            "step {}, residual {:.1e}, goal {:e}",
             now.steps, now.residual, self.tolerance
         ));
     }
