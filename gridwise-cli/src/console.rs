@@ -32,7 +32,7 @@ pub fn print(text: impl Display) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// As [`print`].
+/// As [`print()`].
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Console { source: error.into() })?;
     print(text)

@@ -38,7 +38,7 @@ pub fn write(path: impl AsRef<Path>, fill: impl FnOnce(&File) -> io::Result<()>)
     })
 }
 
-/// Whether [`write`] could begin: found out before the work whose result is to be written, and without changing what
+/// Whether [`write()`] could begin: found out before the work whose result is to be written, and without changing what
 /// stands at `path`.
 ///
 /// # Errors

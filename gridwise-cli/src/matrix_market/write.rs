@@ -12,7 +12,7 @@ use crate::output::{self, OutputError};
 /// Each number has as many digits as it takes to read the same bits back. A value that is not finite is written as
 /// `NaN`, `inf` or `-inf`, which other programs may take but [`read_vector`](super::read_vector) refuses.
 ///
-/// The file at `path` is the old one or the new one, whole: see [`output::write`].
+/// The file at `path` is the old one or the new one, whole: see [`output::write()`].
 ///
 /// # Errors
 ///
