@@ -59,9 +59,7 @@ impl fmt::Display for Structure {
 pub enum Reason {
     /// It was asked for.
     Asked,
-    /// The grid has no blocks, so there was nothing to run.
-    Empty,
-    /// There was nothing to do: the algorithm had its answer before it ran anything.
+    /// There was nothing to do: a grid without blocks, or an algorithm that had its answer before it ran anything.
     NothingToDo,
     /// The grid cannot be resident.
     NotResident {
@@ -92,7 +90,6 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asked => f.write_str("it was asked for"),
-            Self::Empty => f.write_str("the grid has no blocks"),
             Self::NothingToDo => f.write_str("there was nothing to do"),
             Self::NotResident {
                 requested,
@@ -308,7 +305,7 @@ impl Queue {
             Err(error) => return Err(error.into()),
         };
         let Some(plan) = plan else {
-            return Ok((Structure::Persistent, Reason::Empty));
+            return Ok((Structure::Persistent, Reason::NothingToDo));
         };
         let kept = lock(self.device().step_times())
             .get(&(P::NAME, plan.blocks, plan.threads))
