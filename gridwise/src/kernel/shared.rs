@@ -26,6 +26,7 @@ pub struct SharedCursor {
 
 impl SharedCursor {
     /// Starts after `reserved` bytes; every [`DynamicShared`] gets `dynamic_len` elements.
+    #[cfg(feature = "std")]
     pub(crate) fn new(reserved: usize, dynamic_len: usize) -> Self {
         Self {
             used: reserved,
@@ -34,6 +35,7 @@ impl SharedCursor {
     }
 
     /// Bytes dealt out so far; saturates instead of overflowing.
+    #[cfg(feature = "std")]
     pub(crate) fn used(&self) -> usize {
         self.used
     }

@@ -100,6 +100,7 @@ pub struct SpanMut<'a, T> {
 
 impl<'a, T: Pod> SpanMut<'a, T> {
     /// A view of a slice in host memory.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn new(slice: &'a mut [T]) -> Self {
         Self {
