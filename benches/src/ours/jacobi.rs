@@ -1,22 +1,48 @@
 //! Jacobi iteration on a grid of f32.
 
 use super::device;
-use crate::peers::jacobi::{Run, initial};
+use crate::peers::jacobi::{Run, initial, relax_rows};
 use gridwise::host::{device::WaitPolicy, phases::RunOptions};
 use gridwise::prelude::*;
 use std::time::{Duration, Instant};
 
-/// The inner points of one array from those of the other; a step is one phase.
+/// The inner points of one array from those of the other; a step is one phase. `SLICES` says how the inner loops are written.
 #[repr(C)]
-pub struct Jacobi<'a> {
+struct Jacobi<'a, const SLICES: bool> {
     n: usize,
     steps: usize,
     grids: [SpanMut<'a, f32>; 2],
 }
 
-impl Jacobi<'_> {
+impl<const SLICES: bool> Jacobi<'_, SLICES> {
     #[inline(always)]
     fn step<A: Acc>(&self, acc: A, step: usize) {
+        if SLICES {
+            self.step_in_slices(acc, step)
+        } else {
+            self.step_in_spans(acc, step)
+        }
+    }
+
+    /// Rows lent out as plain slices, and the very loop of the peers.
+    #[inline(always)]
+    fn step_in_slices<A: Acc>(&self, acc: A, step: usize) {
+        let n = self.n;
+        let (from, to) = (&self.grids[step % 2], &self.grids[(step + 1) % 2]);
+        for rows in acc.runs_in_grid(1..n - 1) {
+            let from = from.slice(acc, (rows.start - 1) * n..(rows.end + 1) * n);
+            let to = to.slice(acc, rows.start * n..rows.end * n);
+            // SAFETY: nobody writes to this array before the next barrier.
+            let from = unsafe { from.as_slice(acc) };
+            // SAFETY: these rows of this array are this thread's alone until the next barrier.
+            let to = unsafe { to.as_mut_slice(acc) };
+            relax_rows(n, from, to);
+        }
+    }
+
+    /// Spans all the way.
+    #[inline(always)]
+    fn step_in_spans<A: Acc>(&self, acc: A, step: usize) {
         let n = self.n;
         let (from, to) = (&self.grids[step % 2], &self.grids[(step + 1) % 2]);
         for run in acc.runs_in_grid([1..n - 1, 1..n - 1]) {
@@ -34,7 +60,7 @@ impl Jacobi<'_> {
 }
 
 // SAFETY: in a step each thread writes its own points of one array and all read the other; a grid barrier separates steps.
-unsafe impl GridKernel for Jacobi<'_> {
+unsafe impl<const SLICES: bool> GridKernel for Jacobi<'_, SLICES> {
     const NAME: &'static str = "bench_jacobi";
     type Shared = ();
 
@@ -47,7 +73,7 @@ unsafe impl GridKernel for Jacobi<'_> {
 }
 
 // SAFETY: as above, with the boundary of a phase for the barrier.
-unsafe impl Phased for Jacobi<'_> {
+unsafe impl<const SLICES: bool> Phased for Jacobi<'_, SLICES> {
     const NAME: &'static str = "bench_jacobi_phases";
     type Shared = ();
     const PHASES: usize = 1;
@@ -61,11 +87,11 @@ unsafe impl Phased for Jacobi<'_> {
     }
 }
 
-fn on_device(
+fn on_device<const SLICES: bool>(
     n: usize,
     steps: u64,
     workers: usize,
-    run: impl FnOnce(&Queue, Jacobi<'_>) -> Result<(), gridwise::Error>,
+    run: impl FnOnce(&Queue, Jacobi<'_, SLICES>) -> Result<(), gridwise::Error>,
 ) -> Run {
     let device = device(workers, WaitPolicy::Active);
     let queue = device.queue();
@@ -85,19 +111,17 @@ fn on_device(
     }
 }
 
-/// One cooperative launch, a grid barrier after each step.
-pub fn persistent(n: usize, steps: u64, workers: usize) -> Run {
-    on_device(n, steps, workers, |queue, kernel| {
+/// One cooperative launch, a grid barrier after each step; the inner loops over slices, or over spans.
+pub fn persistent<const SLICES: bool>(n: usize, steps: u64, workers: usize) -> Run {
+    on_device::<SLICES>(n, steps, workers, |queue, kernel| {
         Ok(queue.launch_cooperative(Blocks::Resident, kernel)?)
     })
 }
 
-/// As phases.
+/// As phases, over slices.
 pub fn phases(n: usize, steps: u64, workers: usize, strategy: Strategy) -> Duration {
-    on_device(n, steps, workers, |queue, kernel| {
-        queue.run(kernel, RunOptions::default().strategy(strategy)).map(drop)
-    })
-    .elapsed
+    let options = RunOptions::default().strategy(strategy);
+    on_device::<true>(n, steps, workers, |queue, kernel| queue.run(kernel, options).map(drop)).elapsed
 }
 
 #[cfg(test)]
@@ -108,10 +132,16 @@ mod test {
     #[test]
     fn gridwise_gives_the_bits_of_the_serial_loop() {
         for (n, steps, workers) in [(3, 1, 1), (17, 5, 2), (64, 20, 3)] {
+            let expected = serial(n, steps).grid;
             assert_eq!(
-                persistent(n, steps, workers).grid,
-                serial(n, steps).grid,
-                "{n}² on {workers}"
+                persistent::<false>(n, steps, workers).grid,
+                expected,
+                "spans, {n}² on {workers}"
+            );
+            assert_eq!(
+                persistent::<true>(n, steps, workers).grid,
+                expected,
+                "slices, {n}² on {workers}"
             );
         }
     }

@@ -176,6 +176,9 @@ pub trait Hardware: Copy + Sealed {
     /// # Safety
     /// See the trait.
     unsafe fn store<T: Pod>(self, to: Place<T>, value: T);
+    /// Told when `len` elements are lent out as a plain slice, which this thread then loads from, or stores into if `stores`.
+    #[inline(always)]
+    fn lend<T: Pod>(self, _from: Place<T>, _len: usize, _stores: bool) {}
     /// An atomic load: `Relaxed`, `Acquire` or `SeqCst`.
     ///
     /// # Safety

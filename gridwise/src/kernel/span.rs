@@ -207,6 +207,36 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         }
     }
 
+    /// In a kernel: the elements as a plain slice, for code that works on slices and for inner loops over short rows. The
+    /// compiler knows that it does not overlap what is written meanwhile, which it cannot know of a span.
+    ///
+    /// The checking device takes it as a load of every element, now.
+    ///
+    /// # Safety
+    /// Nobody stores into the elements while the slice is used: this thread does not, and others are kept from it by barriers.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn as_slice<A: Acc>(&self, acc: A) -> &'a [T] {
+        acc.lend(Place::Global(self.start), self.len, false);
+        // SAFETY: inside memory lent to the launch, initialised, and not written meanwhile, by the caller.
+        unsafe { core::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    /// In a kernel: the elements as a plain mutable slice; see [`as_slice`](Self::as_slice).
+    ///
+    /// The checking device takes it as a store into every element, now.
+    ///
+    /// # Safety
+    /// Nobody else accesses the elements while the slice is used: this thread does not by other ways, and others are kept from
+    /// it by barriers.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn as_mut_slice<A: Acc>(&self, acc: A) -> &'a mut [T] {
+        acc.lend(Place::Global(self.start), self.len, true);
+        // SAFETY: inside memory lent to the launch, initialised, and not accessed otherwise meanwhile, by the caller.
+        unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
+    }
+
     /// On the host: the part of the view inside `range`, instead of the whole.
     ///
     /// # Panics
