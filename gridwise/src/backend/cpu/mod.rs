@@ -266,7 +266,7 @@ impl CpuDevice {
             let Task { work, body } = unsafe { &*task.cast::<Task<'_, K, G, F>>() };
             work.flight.seat(rank).start(work.flight.number);
             body(work, rank);
-            work.flight.seat(rank).done();
+            work.flight.done(rank);
         }
         let posted = Posted {
             device: self,
