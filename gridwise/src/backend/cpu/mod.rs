@@ -31,7 +31,7 @@ mod mailbox;
 mod roster;
 mod scratch;
 mod seat;
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(loom), target_os = "linux"))]
 mod test;
 mod topology;
 
