@@ -379,16 +379,13 @@ mod test {
     #[test]
     fn members_walk_a_box_exactly_once() {
         fn walk<D: Deal>(deal: D, domain: &[Range<usize>; 2]) -> Vec<[usize; 2]> {
-            let next = [domain[0].start, domain[1].start];
             let walk = BoxWalk {
                 deal: deal.clone(),
-                domain: domain.clone(),
-                next_linear: 0,
-                next,
+                cursor: Cursor::new(domain.clone()),
             };
             let runs = BoxRuns {
                 deal,
-                domain: domain.clone(),
+                cursor: Cursor::new(domain.clone()),
             };
             let walked: Vec<_> = walk.collect();
             let by_runs: Vec<_> = runs
