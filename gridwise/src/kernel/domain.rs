@@ -319,3 +319,103 @@ impl<M: Domain, D: Deal> Iterator for Frames<M, D> {
     }
 }
 impl<M: Domain, D: Deal> FusedIterator for Frames<M, D> {}
+
+#[cfg(all(test, feature = "std", not(loom)))]
+mod test {
+    use super::*;
+    use crate::kernel::hardware::Strided;
+
+    #[test]
+    fn unravel_counts_the_last_axis_fastest() {
+        let mut linear = 0;
+        for plane in 0..2 {
+            for row in 0..3 {
+                for column in 0..4 {
+                    assert_eq!(unravel(linear, [2, 3, 4]), [plane, row, column]);
+                    linear += 1;
+                }
+            }
+        }
+        assert_eq!(unravel(usize::MAX - 1, [1, usize::MAX]), [0, usize::MAX - 1]);
+        assert_eq!(unravel(5, [6, 1]), [5, 0]);
+    }
+
+    #[test]
+    fn an_empty_axis_makes_an_empty_domain_however_long_the_others() {
+        assert_eq!([0..usize::MAX, 0..usize::MAX, 3..3].size(), 0);
+        assert_eq!([0..usize::MAX, 3..3, 0..usize::MAX].frames([1, 1, 1]), 0);
+        let reversed = core::ops::Range { start: 5, end: 2 };
+        assert_eq!([reversed, 0..4].size(), 0);
+    }
+
+    #[test]
+    fn the_largest_domain_that_fits_is_counted() {
+        assert_eq!([0..usize::MAX, 0..1].size(), usize::MAX);
+        assert_eq!((0..usize::MAX).frames(usize::MAX), 1);
+        assert_eq!((0..usize::MAX).frames(2), usize::MAX / 2 + 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "more indices than usize can count")]
+    fn a_domain_that_does_not_fit_is_refused() {
+        let _ = [0..usize::MAX, 0..2].size();
+    }
+
+    #[test]
+    #[should_panic(expected = "at least one index")]
+    fn a_frame_without_extent_is_refused() {
+        let _ = [0..4, 0..4].frames([2, 0]);
+    }
+
+    #[test]
+    fn frames_at_the_end_of_usize_are_cut_not_wrapped() {
+        let domain = usize::MAX - 5..usize::MAX;
+        assert_eq!(domain.frames(4), 2);
+        assert_eq!(domain.frame(4, 0), usize::MAX - 5..usize::MAX - 1);
+        assert_eq!(domain.frame(4, 1), usize::MAX - 1..usize::MAX);
+    }
+
+    /// Every index once, in order, for each member, however the indices are dealt out.
+    #[test]
+    fn members_walk_a_box_exactly_once() {
+        fn walk<D: Deal>(deal: D, domain: &[Range<usize>; 2]) -> Vec<[usize; 2]> {
+            let walk = BoxWalk {
+                deal: deal.clone(),
+                cursor: Cursor::new(domain.clone()),
+            };
+            let runs = BoxRuns {
+                deal,
+                cursor: Cursor::new(domain.clone()),
+            };
+            let walked: Vec<_> = walk.collect();
+            let by_runs: Vec<_> = runs
+                .flat_map(|run| run.columns().map(move |column| [run.start[0], column]))
+                .collect();
+            assert_eq!(walked, by_runs);
+            walked
+        }
+        let domain = [2..5, usize::MAX - 7..usize::MAX];
+        let all: Vec<_> = (2..5)
+            .flat_map(|row| (usize::MAX - 7..usize::MAX).map(move |column| [row, column]))
+            .collect();
+        for members in 1..30 {
+            let contiguous = |member| crate::kernel::hardware::contiguous(0..domain.size(), member, members);
+            let walked: Vec<_> = (0..members)
+                .flat_map(|member| walk(contiguous(member), &domain))
+                .collect();
+            assert_eq!(walked, all);
+
+            let strided = |member| Strided::new(0..domain.size(), member, members);
+            let mut walked: Vec<_> = (0..members).flat_map(|member| walk(strided(member), &domain)).collect();
+            walked.sort();
+            assert_eq!(walked, all);
+        }
+    }
+
+    #[test]
+    fn strided_indices_stop_at_the_end_of_usize() {
+        let last: Vec<_> = Strided::new(usize::MAX - 3..usize::MAX, 1, 2).collect();
+        assert_eq!(last, [usize::MAX - 2]);
+        assert_eq!(Strided::new(usize::MAX - 3..usize::MAX, 7, 8).next(), None);
+    }
+}

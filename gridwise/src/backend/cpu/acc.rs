@@ -94,8 +94,8 @@ impl<B, G> Cpu<'_, B, G> {
     }
 }
 
-/// Orders that release become sequentially consistent read-modify-writes: that orders them before the look at the sleepers in
-/// [`Flight::stored`], and is the same instruction on the common machines.
+/// Orders that release become sequentially consistent: that orders the store before the look at the sleepers in
+/// [`Flight::stored`]. For a read-modify-write it is the same instruction on the common machines.
 #[inline(always)]
 fn waking(order: Ordering) -> Ordering {
     match order {
@@ -172,10 +172,10 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
         let at = self.pointer(to);
         if size_of::<T>() == 4 {
             // SAFETY: by the caller; a word of four bytes.
-            unsafe { AtomicU32::from_ptr(at.cast()) }.store(bytemuck::cast(value), order);
+            unsafe { AtomicU32::from_ptr(at.cast()) }.store(bytemuck::cast(value), waking(order));
         } else {
             // SAFETY: by the caller; words have four or eight bytes.
-            unsafe { AtomicU64::from_ptr(at.cast()) }.store(bytemuck::cast(value), order);
+            unsafe { AtomicU64::from_ptr(at.cast()) }.store(bytemuck::cast(value), waking(order));
         }
         self.flight.stored();
     }

@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    panic::resume_unwind,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
@@ -15,8 +15,11 @@ use crate::{
         report::{HangReport, ThreadReport},
     },
     kernel::hardware::WaitSite,
-    sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Padded, lock},
+    sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Padded, fence, lock},
 };
+
+#[cfg(all(test, loom))]
+mod test_loom;
 
 /// Why a launch ended early; the first one counts.
 #[derive(Debug)]
@@ -58,7 +61,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(16);
 /// First sleep; doubles up to [`LONGEST_SLEEP`].
 const FIRST_SLEEP: Duration = Duration::from_millis(1);
 /// How long a thread yields before it sleeps: longer than most imbalance between blocks, because a wake-up costs about 35 µs.
-const YIELDING: Duration = Duration::from_millis(1);
+const YIELDING: Duration = Duration::from_millis(if cfg!(loom) { 0 } else { 1 });
 
 /// See the module. What every thread reads comes first, and is written hardly ever.
 #[derive(Debug)]
@@ -107,6 +110,13 @@ impl<'a> Flight<'a> {
         &self.seats[rank].0
     }
 
+    /// The thread has run all its blocks. Whoever waits for it should know soon that it will not come.
+    pub(super) fn done(&self, rank: usize) {
+        self.seat(rank).done();
+        fence(Ordering::SeqCst);
+        self.stored();
+    }
+
     /// The next block for a team that has finished one.
     pub(super) fn claim_block(&self) -> usize {
         self.next_block.0.fetch_add(1, Ordering::Relaxed)
@@ -147,6 +157,10 @@ impl<'a> Flight<'a> {
                 message: panic_message(&*payload),
             });
         }
+        // The payload may be anything, and panic in turn when it is dropped; a worker must live on.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(payload);
+        }
     }
 
     pub(super) fn into_failure(self) -> Option<Failure> {
@@ -155,7 +169,8 @@ impl<'a> Flight<'a> {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// To be called after every atomic store to memory that somebody may wait on.
+    /// To be called after every atomic store to memory that somebody may wait on. A sequentially consistent store wakes for
+    /// certain whoever sleeps until it; a relaxed one may be overlooked until the next look, [`LONGEST_SLEEP`] later at most.
     #[inline(always)]
     pub(super) fn stored(&self) {
         if self.sleepers.load(Ordering::SeqCst) != 0 {
@@ -191,20 +206,18 @@ impl<'a> Flight<'a> {
             Some(None) => self.leave(),
             None => {}
         }
-        seat.wait(site);
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        // `ready` is the kernel's own code: it may panic, and the counter must not stay raised.
-        let _asleep = Asleep(&self.sleepers);
+        let _asleep = Asleep::new(seat, site, &self.sleepers);
         let mut detector = Detector::default();
         let mut pause = FIRST_SLEEP;
         loop {
             let ticket = *lock(&self.ticket);
             let probe = self.probe.load(Ordering::Acquire);
             if let Some(found) = ready() {
-                seat.resume();
                 return found;
             }
             seat.confirm(probe);
+            // So that of two threads that confirm at once, one sees both.
+            fence(Ordering::SeqCst);
             if self.is_aborted() {
                 self.leave();
             }
@@ -249,11 +262,28 @@ impl<'a> Flight<'a> {
     }
 }
 
-struct Asleep<'a>(&'a AtomicUsize);
+/// A thread in the last stage of waiting. `ready` is the kernel's own code: it may panic, and a thread that unwinds runs.
+struct Asleep<'a> {
+    seat: &'a Seat,
+    sleepers: &'a AtomicUsize,
+}
+
+impl<'a> Asleep<'a> {
+    fn new(seat: &'a Seat, site: WaitSite, sleepers: &'a AtomicUsize) -> Self {
+        seat.wait(site);
+        // Also shows this thread's state to those who raise it later: the last one to sleep sees all others waiting.
+        sleepers.fetch_add(1, Ordering::SeqCst);
+        // With the order of stores before `Flight::stored`: either the look after this sees the store, or `stored` sees the
+        // sleeper.
+        fence(Ordering::SeqCst);
+        Self { seat, sleepers }
+    }
+}
 
 impl Drop for Asleep<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.seat.resume();
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -267,6 +297,9 @@ struct Detector {
 
 impl Detector {
     fn proves_deadlock(&mut self, flight: &Flight<'_>) -> bool {
+        // Confirmations before the second snapshot: a thread that moved after it may confirm, too.
+        let confirmed = |probe| flight.seats.iter().all(|seat| seat.0.has_confirmed(probe));
+        let confirmed = self.sent.as_ref().is_some_and(|(probe, _)| confirmed(*probe));
         let Some(moves) = flight
             .seats
             .iter()
@@ -277,7 +310,7 @@ impl Detector {
             return false;
         };
         match &self.sent {
-            Some((probe, before)) if *before == moves => flight.seats.iter().all(|seat| seat.0.has_confirmed(*probe)),
+            Some((_, before)) if *before == moves => confirmed,
             _ => {
                 let probe = flight.probe.fetch_add(1, Ordering::AcqRel) + 1;
                 self.sent = Some((probe, moves));

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     host::device::WaitPolicy,
-    sync::{AtomicBool, AtomicUsize, Mutex, Padded, hint, lock, thread},
+    sync::{AtomicBool, AtomicUsize, Mutex, Padded, fence, hint, lock, thread},
 };
 
 /// No job.
@@ -99,16 +99,55 @@ struct Slip {
     rank: AtomicUsize,
 }
 
+/// One side's sleep: who sleeps raises the flag and looks again, who changes what is waited for looks at the flag after.
+#[derive(Debug)]
+struct Bed {
+    /// The sleeper sleeps, or is about to.
+    taken: AtomicBool,
+    sleeper: Mutex<Option<thread::Thread>>,
+}
+
+impl Bed {
+    fn new() -> Self {
+        Self {
+            taken: AtomicBool::new(false),
+            sleeper: Mutex::new(None),
+        }
+    }
+
+    /// Sleeps until `ready` gives something. `park` sleeps; it may return for no reason.
+    fn sleep_until<T>(&self, ready: impl Fn() -> Option<T>, mut park: impl FnMut()) -> T {
+        *lock(&self.sleeper) = Some(thread::current());
+        self.taken.store(true, Ordering::Relaxed);
+        // With the fence in `wake`: either the look below sees the change, or `wake` sees the flag.
+        fence(Ordering::SeqCst);
+        let found = loop {
+            match ready() {
+                Some(found) => break found,
+                None => park(),
+            }
+        };
+        self.taken.store(false, Ordering::Relaxed);
+        found
+    }
+
+    /// Wakes the sleeper, if there is one: to be called after the change that it waits for.
+    fn wake(&self) {
+        fence(Ordering::SeqCst);
+        if self.taken.load(Ordering::Relaxed)
+            && let Some(sleeper) = &*lock(&self.sleeper)
+        {
+            sleeper.unpark();
+        }
+    }
+}
+
 /// One worker's mailbox. The leader of a launch posts, the worker takes and finishes, the leader waits for the end.
 #[derive(Debug)]
 pub(super) struct Mailbox {
     slip: Padded<Slip>,
-    /// The worker sleeps, or is about to.
-    asleep: AtomicBool,
-    /// The leader sleeps, or is about to.
-    awaited: AtomicBool,
-    worker: Mutex<Option<thread::Thread>>,
-    leader: Mutex<Option<thread::Thread>>,
+    worker: Bed,
+    leader: Bed,
 }
 
 impl Mailbox {
@@ -119,10 +158,8 @@ impl Mailbox {
                 run: AtomicUsize::new(0),
                 rank: AtomicUsize::new(0),
             }),
-            asleep: AtomicBool::new(false),
-            awaited: AtomicBool::new(false),
-            worker: Mutex::new(None),
-            leader: Mutex::new(None),
+            worker: Bed::new(),
+            leader: Bed::new(),
         }
     }
 
@@ -142,17 +179,23 @@ impl Mailbox {
     }
 
     fn publish(&self, data: usize) {
-        self.slip.0.data.swap(data, Ordering::SeqCst);
-        if self.asleep.load(Ordering::SeqCst)
-            && let Some(worker) = &*lock(&self.worker)
-        {
-            worker.unpark();
-        }
+        self.slip.0.data.store(data, Ordering::Release);
+        self.worker.wake();
+    }
+
+    fn data(&self) -> Option<usize> {
+        Some(self.slip.0.data.load(Ordering::Acquire)).filter(|&data| data != EMPTY)
+    }
+
+    fn done(&self) -> Option<()> {
+        self.data().is_none().then_some(())
     }
 
     /// Worker: waits for a job. `None` to quit.
     pub(super) fn take(&self, patience: Patience) -> Option<Job> {
-        let data = self.take_data(patience);
+        let data = patience
+            .look(|| self.data())
+            .unwrap_or_else(|| self.worker.sleep_until(|| self.data(), thread::park));
         if data == QUIT {
             return None;
         }
@@ -167,48 +210,18 @@ impl Mailbox {
         })
     }
 
-    fn take_data(&self, patience: Patience) -> usize {
-        let ready = || Some(self.slip.0.data.load(Ordering::Acquire)).filter(|&data| data != EMPTY);
-        if let Some(data) = patience.look(ready) {
-            return data;
-        }
-        *lock(&self.worker) = Some(thread::current());
-        self.asleep.store(true, Ordering::SeqCst);
-        let data = loop {
-            // Looks after raising the flag: either this sees the job, or `publish` sees the flag.
-            match self.slip.0.data.load(Ordering::SeqCst) {
-                EMPTY => thread::park(),
-                data => break data,
-            }
-        };
-        self.asleep.store(false, Ordering::Relaxed);
-        data
-    }
-
     /// Worker: the job is done. What the worker wrote before is visible to the leader. The job is not touched after this.
     pub(super) fn finish(&self) {
-        self.slip.0.data.swap(EMPTY, Ordering::SeqCst);
-        if self.awaited.load(Ordering::SeqCst)
-            && let Some(leader) = &*lock(&self.leader)
-        {
-            leader.unpark();
-        }
+        self.slip.0.data.store(EMPTY, Ordering::Release);
+        self.leader.wake();
     }
 
     /// Leader: waits until the worker has finished. While it sleeps it calls `idle` now and then, which returns how long to
     /// sleep at most.
     pub(super) fn wait(&self, patience: Patience, mut idle: impl FnMut() -> Duration) {
-        let done = || (self.slip.0.data.load(Ordering::Acquire) == EMPTY).then_some(());
-        if patience.look(done).is_some() {
-            return;
-        }
-        *lock(&self.leader) = Some(thread::current());
-        self.awaited.store(true, Ordering::SeqCst);
-        // Looks after raising the flag: either this sees the end, or `finish` sees the flag.
-        while self.slip.0.data.load(Ordering::SeqCst) != EMPTY {
-            park_timeout(idle());
-        }
-        self.awaited.store(false, Ordering::Relaxed);
+        patience.look(|| self.done()).unwrap_or_else(|| {
+            self.leader.sleep_until(|| self.done(), || park_timeout(idle()));
+        });
     }
 }
 
@@ -226,7 +239,7 @@ fn park_timeout(_: Duration) {
 #[cfg(all(test, loom))]
 mod test_loom {
     use super::*;
-    use crate::sync::Arc;
+    use crate::sync::{Arc, explore};
 
     const HASTY: Patience = Patience {
         looks: 0,
@@ -239,10 +252,12 @@ mod test_loom {
     fn loom_no_wake_up_is_lost_between_leader_and_worker() {
         unsafe fn nothing(_: *const (), _: usize) {}
 
-        loom::model(|| {
+        explore(3, || {
             let mailbox = Arc::new(Mailbox::new());
             let data = Arc::new(loom::cell::UnsafeCell::new(0_u32));
-            let worker = loom::thread::spawn({
+            // Not joined: loom takes a late wake-up of a thread that joins for the end of what it joins. It waits for all
+            // threads at the end of the model anyway.
+            loom::thread::spawn({
                 let (mailbox, data) = (mailbox.clone(), data.clone());
                 move || {
                     for expected in [1, 2] {
@@ -264,7 +279,6 @@ mod test_loom {
                 // SAFETY: the mailbox hands the data back and forth.
                 data.with(|value| assert_eq!(unsafe { *value }, job as u32));
             }
-            worker.join().unwrap();
         });
     }
 }

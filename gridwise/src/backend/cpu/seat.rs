@@ -1,15 +1,12 @@
 //! What each thread of a launch tells the others about itself: on its own cache lines, written only when it starts, leaves or
 //! has waited long.
 
-use std::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release},
-};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::{
     host::report::{ThreadReport, ThreadState},
     kernel::hardware::{WaitFor, WaitSite},
-    sync::{Mutex, lock},
+    sync::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Mutex, lock},
 };
 
 const RUNNING: u8 = 0;
@@ -23,7 +20,7 @@ pub(super) struct Seat {
     /// The launch that the rest is about: a seat keeps what an earlier launch left until its thread starts.
     launch: AtomicU64,
     state: AtomicU8,
-    /// Changes of state: tells a thread that moved and came back from one that stayed.
+    /// Changes of state, over all launches: tells a thread that moved and came back from one that stayed.
     moves: AtomicU64,
     /// The newest probe after which this thread found its condition false.
     confirmed: AtomicU64,
@@ -94,7 +91,6 @@ impl Seat {
 
     /// `None` if it runs, or has yet to start in launch `number`; else how often it has moved so far.
     pub(super) fn stuck(&self, number: u64) -> Option<u64> {
-        // State before moves: a `turn` in between makes the two snapshots of a detector differ.
         (self.launch.load(Acquire) == number && self.state.load(Acquire) != RUNNING).then(|| self.moves.load(Acquire))
     }
 

@@ -12,7 +12,7 @@ use super::{
     hardware::{Hardware, Place, SLOT_BYTES},
 };
 
-#[cfg(test)]
+#[cfg(all(test, feature = "std", not(loom)))]
 mod test;
 
 /// The slot of a warp.
