@@ -346,11 +346,9 @@ pub(crate) fn a_launch_from_inside_a_kernel_is_refused(device: &Device) {
     }
     let (outer, inner) = (queue(device), queue(device));
     for cooperative in [false, true] {
-        let kernel = Nests {
-            queue: &inner,
-            cooperative,
-        };
-        outer.launch(Blocks::Resident, kernel).unwrap();
+        for queue in [&inner, &outer] {
+            outer.launch(Blocks::Resident, Nests { queue, cooperative }).unwrap();
+        }
     }
     inner.launch(Blocks::Resident, Nothing).unwrap();
 }

@@ -364,6 +364,16 @@ pub(crate) fn a_host_closure_may_use_its_own_queue(device: &Device) {
         .scope(|scope| scope.enqueue(|_| Ok(queue.download(&queue.upload(&[5_u8])?)?)).wait())
         .unwrap();
     assert_eq!(inside.unwrap(), [5]);
+
+    // Through another queue, and with a scope inside.
+    let other = self::queue(device);
+    assert_eq!(queue.host(|| other.host(|| queue.host(|| 6))), 6);
+    let inner = queue.host(|| queue.scope(|scope| scope.enqueue(|queue| Ok(queue.host(|| 7))).wait()));
+    assert_eq!(inner.unwrap().unwrap(), 7);
+    let inner = queue
+        .scope(|scope| scope.enqueue(|_| queue.scope(|scope| scope.enqueue(|_| Ok(8)).wait())?).wait())
+        .unwrap();
+    assert_eq!(inner.unwrap(), 8);
     assert!(queue.is_idle());
 }
 
