@@ -3,10 +3,7 @@
 use std::marker::PhantomData;
 
 use gridwise::{
-    kernel::{
-        atomic::Word,
-        scope::IsScope,
-    },
+    kernel::{atomic::Word, scope::IsScope},
     prelude::*,
 };
 
@@ -97,8 +94,20 @@ macro_rules! integer_oracles {
 }
 integer_oracles!(u32, i32, u64, i64);
 // Whole numbers, so that sums are exact whatever their order.
-oracle!(f32, 4, [fetch_add, fetch_sub, swap], |a, b| [a + b, a - b, b, b], |bits| (bits % 1000) as f32);
-oracle!(f64, 4, [fetch_add, fetch_sub, swap], |a, b| [a + b, a - b, b, b], |bits| (bits % 1_000_003) as f64);
+oracle!(
+    f32,
+    4,
+    [fetch_add, fetch_sub, swap],
+    |a, b| [a + b, a - b, b, b],
+    |bits| (bits % 1000) as f32
+);
+oracle!(
+    f64,
+    4,
+    [fetch_add, fetch_sub, swap],
+    |a, b| [a + b, a - b, b, b],
+    |bits| (bits % 1_000_003) as f64
+);
 
 /// One thread applies each operand with each operation, and keeps what was before.
 #[repr(C)]
@@ -155,7 +164,12 @@ fn sequence_of<T: Oracle, S: IsScope>(device: &Device, shared: bool) {
     let before = queue.download(&before).unwrap();
     for (i, &operand) in operands.iter().enumerate() {
         let name = NAMES[i % T::OPERATIONS];
-        assert_eq!(before[i], value, "{name} number {i} at {:?}, shared: {shared}", S::SCOPE);
+        assert_eq!(
+            before[i],
+            value,
+            "{name} number {i} at {:?}, shared: {shared}",
+            S::SCOPE
+        );
         value = value.leaves(i % T::OPERATIONS, operand);
     }
     assert_eq!(queue.download(&word).unwrap(), [value]);
@@ -233,7 +247,9 @@ fn together_at<T: Oracle, S: IsScope>(device: &Device) {
             let expected = match *name {
                 "swap" => continue,
                 "compare_exchange" => operands.iter().fold(start, |sum, &operand| sum.leaves(0, operand)),
-                _ => operands.iter().fold(start, |value, &operand| value.leaves(operation, operand)),
+                _ => operands
+                    .iter()
+                    .fold(start, |value, &operand| value.leaves(operation, operand)),
             };
             assert_eq!(words[operation], expected, "{name} on {grid:?} at {:?}", S::SCOPE);
         }
@@ -375,7 +391,14 @@ unsafe impl Kernel for Bits<'_> {
 pub(crate) fn compare_exchange_compares_bits(device: &Device) {
     let queue = queue(device);
     let mut words = queue.upload(&[f64::NAN, 0.0]).unwrap();
-    queue.launch(Blocks::Exactly(1), Bits { words: words.span_mut() }).unwrap();
+    queue
+        .launch(
+            Blocks::Exactly(1),
+            Bits {
+                words: words.span_mut(),
+            },
+        )
+        .unwrap();
     assert_eq!(queue.download(&words).unwrap(), [1.0, 2.0]);
 }
 

@@ -130,7 +130,10 @@ fn halving(device: &Device, threads: usize, leave: bool) -> Result<Vec<u32>, Lau
 pub(crate) fn a_halving_reduction_whose_threads_leave_is_refused(device: &Device) {
     let Some(threads) = team(device, 2) else { return };
     let report = deadlock(halving(device, threads, true).map(drop), "halving");
-    assert!(matches!(report.cause(), HangCause::LeftBeforeBlockBarrier { .. }), "{report}");
+    assert!(
+        matches!(report.cause(), HangCause::LeftBeforeBlockBarrier { .. }),
+        "{report}"
+    );
 }
 
 pub(crate) fn a_halving_reduction_whose_threads_stay_is_right(device: &Device) {
@@ -292,7 +295,9 @@ pub(crate) fn a_barrier_in_a_loop_keeps_locals_alive(device: &Device) {
         for round in 0..10 {
             let before = locals.clone();
             for (thread, local) in locals.iter_mut().enumerate() {
-                *local = local.wrapping_mul(5).wrapping_add(before[(thread + 1) % threads] + round);
+                *local = local
+                    .wrapping_mul(5)
+                    .wrapping_add(before[(thread + 1) % threads] + round);
             }
         }
         locals
@@ -326,7 +331,9 @@ pub(crate) fn a_barrier_under_a_uniform_condition_meets(device: &Device) {
 // fault A6.10: code after a barrier runs once.
 pub(crate) fn conditional_barriers_in_nested_loops_run_everything_once(device: &Device) {
     check(device, Loop::Nested, |threads| {
-        (0..threads as u32).map(|thread| thread + 4 * 5 * 10 + 2 * 5 * 100).collect()
+        (0..threads as u32)
+            .map(|thread| thread + 4 * 5 * 10 + 2 * 5 * 100)
+            .collect()
     });
 }
 
@@ -423,7 +430,14 @@ pub(crate) fn a_vote_orders_memory(device: &Device) {
     let queue = queue(device);
     for grid in grids(device) {
         let mut wrong = device.zeroed(1).unwrap();
-        queue.launch(grid, VoteOrders { wrong: wrong.span_mut() }).unwrap();
+        queue
+            .launch(
+                grid,
+                VoteOrders {
+                    wrong: wrong.span_mut(),
+                },
+            )
+            .unwrap();
         assert_eq!(queue.download(&wrong).unwrap(), [0], "{grid:?}");
     }
 }

@@ -130,7 +130,8 @@ unsafe impl Kernel for BackToBack<'_> {
             skew((thread * 37 + round * 11) % 100);
             right &= acc.reduce_block(thread as u8 + 1, u8::max) == threads as u8;
             right &= acc.broadcast(|| round as f32 + 0.5) == round as f32 + 0.5;
-            right &= acc.reduce_block([thread, round], |a, b| [a[0] + b[0], b[1]]) == [threads * (threads - 1) / 2, round];
+            right &=
+                acc.reduce_block([thread, round], |a, b| [a[0] + b[0], b[1]]) == [threads * (threads - 1) / 2, round];
             right &= acc.sync_block_count(thread % 2 == round % 2) == (threads + 1 - round % 2) / 2;
             right &= acc.inclusive_scan_block(1_u16, |a, b| a + b) == (thread as u16 + 1, threads as u16);
             right &= acc.broadcast(|| [round as u64; 8]) == [round as u64; 8];
@@ -146,7 +147,9 @@ pub(crate) fn collectives_of_different_types_follow_each_other(device: &Device) 
     let queue = queue(device);
     for threads in shapes(device) {
         let mut wrong = device.zeroed(1).unwrap();
-        let kernel = BackToBack { wrong: wrong.span_mut() };
+        let kernel = BackToBack {
+            wrong: wrong.span_mut(),
+        };
         queue.launch(Blocks::Exactly(3).threads(threads), kernel).unwrap();
         assert_eq!(queue.download(&wrong).unwrap(), [0], "blocks of {threads}");
     }
@@ -180,7 +183,13 @@ unsafe impl<T: Pod> GridKernel for GridReductions<'_, T> {
 }
 
 /// Runs `rounds` reductions of `values` on `grid`; returns each thread's results.
-fn grid_reductions<T: Pod>(device: &Device, threads: usize, rounds: usize, values: &[T], op: fn(T, T) -> T) -> Vec<Vec<T>> {
+fn grid_reductions<T: Pod>(
+    device: &Device,
+    threads: usize,
+    rounds: usize,
+    values: &[T],
+    op: fn(T, T) -> T,
+) -> Vec<Vec<T>> {
     let queue = queue(device);
     let residents = device.properties().workers / threads;
     let values = queue.upload(values).unwrap();
@@ -194,7 +203,12 @@ fn grid_reductions<T: Pod>(device: &Device, threads: usize, rounds: usize, value
     queue
         .launch_cooperative(Blocks::Exactly(residents).threads(threads), kernel)
         .unwrap();
-    queue.download(&out).unwrap().chunks(rounds).map(<[T]>::to_vec).collect()
+    queue
+        .download(&out)
+        .unwrap()
+        .chunks(rounds)
+        .map(<[T]>::to_vec)
+        .collect()
 }
 
 pub(crate) fn reduce_grid_combines_in_order_and_gives_all_the_same(device: &Device) {
@@ -208,11 +222,16 @@ pub(crate) fn reduce_grid_combines_in_order_and_gives_all_the_same(device: &Devi
 
 pub(crate) fn reduce_grid_of_floats_gives_all_the_same_bits_every_time(device: &Device) {
     // Values whose sum depends on the order.
-    let values: Vec<f64> = (0..37).map(|i| [1e16, 1.0, -1e16, 0.1][i % 4] / (i + 1) as f64).collect();
+    let values: Vec<f64> = (0..37)
+        .map(|i| [1e16, 1.0, -1e16, 0.1][i % 4] / (i + 1) as f64)
+        .collect();
     for threads in shapes(device) {
         let results = grid_reductions(device, threads, 8, &values, |a, b| a + b);
         let bits = |row: &Vec<f64>| row.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-        assert!(results.iter().all(|row| bits(row) == bits(&results[0])), "threads differ");
+        assert!(
+            results.iter().all(|row| bits(row) == bits(&results[0])),
+            "threads differ"
+        );
         let again = grid_reductions(device, threads, 8, &values, |a, b| a + b);
         assert_eq!(bits(&results[0]), bits(&again[0]), "runs differ");
     }
@@ -264,7 +283,9 @@ pub(crate) fn collectives_take_values_of_64_bytes(device: &Device) {
     let queue = queue(device);
     for grid in cooperative_grids(device) {
         let mut out = device.zeroed(8).unwrap();
-        queue.launch_cooperative(grid, LargeValues { out: out.span_mut() }).unwrap();
+        queue
+            .launch_cooperative(grid, LargeValues { out: out.span_mut() })
+            .unwrap();
         assert_eq!(queue.download(&out).unwrap(), [0; 8], "{grid:?}");
     }
 }
@@ -286,7 +307,9 @@ unsafe impl Kernel for Warps<'_> {
         let mut right = lane < lanes && lanes <= 64 && warp < acc.warp_count();
         for bit in 0..6 {
             let vote = |lane: usize| lane >> bit & 1 == 1;
-            let expected = (0..lanes).filter(|&lane| vote(lane)).fold(0, |ballot, lane| ballot | 1_u64 << lane);
+            let expected = (0..lanes)
+                .filter(|&lane| vote(lane))
+                .fold(0, |ballot, lane| ballot | 1_u64 << lane);
             right &= acc.warp_ballot(vote(lane)) == expected;
             right &= acc.warp_any(vote(lane)) == (expected != 0);
             right &= acc.warp_all(vote(lane)) == (expected.count_ones() as usize == lanes);
@@ -300,9 +323,13 @@ unsafe impl Kernel for Warps<'_> {
             right &= acc.warp_shuffle_down(value(lane), other) == if_there(lane.saturating_add(other));
             right &= acc.warp_shuffle_xor(value(lane), other) == if_there(lane ^ other);
         }
-        self.wrong.atomic(0).fetch_add(acc, u32::from(!right), Ordering::Relaxed);
+        self.wrong
+            .atomic(0)
+            .fetch_add(acc, u32::from(!right), Ordering::Relaxed);
         if lane == 0 {
-            self.threads_seen.atomic(0).fetch_add(acc, lanes as u32, Ordering::Relaxed);
+            self.threads_seen
+                .atomic(0)
+                .fetch_add(acc, lanes as u32, Ordering::Relaxed);
         }
     }
 }

@@ -5,11 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use gridwise::{
-    Pod,
-    host::buffer::CopyError,
-    prelude::*,
-};
+use gridwise::{Pod, host::buffer::CopyError, prelude::*};
 
 use crate::support::{lengths, queue};
 
@@ -30,7 +26,10 @@ pub(crate) fn data_comes_back_as_it_went(device: &Device) {
         there_and_back(device, &(0..len).map(|i| i as u8).collect::<Vec<_>>());
         there_and_back(device, &(0..len).map(|i| i as i16 - 500).collect::<Vec<_>>());
         there_and_back(device, &(0..len).map(|i| i as f32 / 3.0).collect::<Vec<_>>());
-        there_and_back(device, &(0..len).map(|i| [i as f64, -0.0, f64::INFINITY]).collect::<Vec<_>>());
+        there_and_back(
+            device,
+            &(0..len).map(|i| [i as f64, -0.0, f64::INFINITY]).collect::<Vec<_>>(),
+        );
         there_and_back(device, &(0..len).map(|i| (i as u128) << 100 | 1).collect::<Vec<_>>());
     }
     there_and_back(device, &vec![7_u32; 1_000_003]);
@@ -41,7 +40,10 @@ pub(crate) fn a_new_buffer_is_zero(device: &Device) {
     for len in lengths(64) {
         // Full memory is given back first, so that it may be what is given out again.
         drop(queue.upload(&vec![u64::MAX; len]).unwrap());
-        assert_eq!(queue.download(&device.zeroed::<u64>(len).unwrap()).unwrap(), vec![0; len]);
+        assert_eq!(
+            queue.download(&device.zeroed::<u64>(len).unwrap()).unwrap(),
+            vec![0; len]
+        );
     }
 }
 
@@ -85,7 +87,11 @@ pub(crate) fn fills_reach_only_their_range(device: &Device) {
     for (start, end) in [(0, 10), (0, 0), (10, 10), (3, 7), (0, 1), (9, 10)] {
         let mut buffer = queue.upload(&[1_u32; 10]).unwrap();
         queue.fill(buffer.span_mut().range(start..end), 0x0102_0304);
-        let expected = |value| (0..10).map(|i| if (start..end).contains(&i) { value } else { 1 }).collect::<Vec<u32>>();
+        let expected = |value| {
+            (0..10)
+                .map(|i| if (start..end).contains(&i) { value } else { 1 })
+                .collect::<Vec<u32>>()
+        };
         assert_eq!(queue.download(&buffer).unwrap(), expected(0x0102_0304));
         queue.fill_bytes(buffer.span_mut().range(start..end), 0xab);
         assert_eq!(queue.download(&buffer).unwrap(), expected(0xabab_abab));
@@ -120,7 +126,9 @@ pub(crate) fn buffers_outlive_queue_and_device(device: &Device) {
         let device = Device::open(&device.name()).unwrap();
         let queue = queue(&device);
         let mut buffer = queue.upload(&[1_u32, 2, 3]).unwrap();
-        queue.launch(Blocks::Resident, Double { out: buffer.span_mut() }).unwrap();
+        queue
+            .launch(Blocks::Resident, Double { out: buffer.span_mut() })
+            .unwrap();
         buffer
     };
     assert_eq!(queue(device).download(&buffer).unwrap(), [2, 4, 6]);
@@ -158,7 +166,10 @@ pub(crate) fn a_buffer_given_to_enqueued_work_stays_valid(device: &Device) {
                 })
             })
             .collect();
-        tickets.into_iter().map(|ticket| ticket.wait().unwrap()).collect::<Vec<_>>()
+        tickets
+            .into_iter()
+            .map(|ticket| ticket.wait().unwrap())
+            .collect::<Vec<_>>()
     });
     assert_eq!(sums.unwrap(), (0..10).map(|i| 2000 * i).collect::<Vec<u32>>());
 }
@@ -167,8 +178,12 @@ pub(crate) fn kernels_work_on_parts_of_buffers(device: &Device) {
     let queue = queue(device);
     let mut buffer = queue.upload(&(0..100).collect::<Vec<u32>>()).unwrap();
     let (low, high) = buffer.span_mut().split_at(40);
-    queue.launch(Blocks::Exactly(3), Double { out: low.range(10..20) }).unwrap();
-    queue.launch(Blocks::Exactly(3), Double { out: high.range(..1) }).unwrap();
+    queue
+        .launch(Blocks::Exactly(3), Double { out: low.range(10..20) })
+        .unwrap();
+    queue
+        .launch(Blocks::Exactly(3), Double { out: high.range(..1) })
+        .unwrap();
     let doubled = |i: &u32| (10..20).contains(i) || *i == 40;
     let expected: Vec<u32> = (0..100).map(|i| if doubled(&i) { 2 * i } else { i }).collect();
     assert_eq!(queue.download(&buffer).unwrap(), expected);

@@ -98,7 +98,12 @@ fn assert_usable(queue: &Queue) {
     let mut count = queue.device().zeroed(1).unwrap();
     let threads = queue.device().properties().workers;
     queue
-        .launch(Blocks::Exactly(2).threads(threads), Healthy { count: count.span_mut() })
+        .launch(
+            Blocks::Exactly(2).threads(threads),
+            Healthy {
+                count: count.span_mut(),
+            },
+        )
         .unwrap();
     assert_eq!(queue.download(&count).unwrap(), [2 * threads as u32]);
 }
@@ -141,7 +146,14 @@ fn fails(device: &Device, blocks: usize, threads: usize, meanwhile: Meanwhile, p
 
 pub(crate) fn a_panic_names_block_thread_and_message(device: &Device) {
     for blocks in [1, 2, 30] {
-        fails(device, blocks, team(device, 4).unwrap_or(1), Meanwhile::Nothing, Duration::ZERO, false);
+        fails(
+            device,
+            blocks,
+            team(device, 4).unwrap_or(1),
+            Meanwhile::Nothing,
+            Duration::ZERO,
+            false,
+        );
     }
 }
 
@@ -164,7 +176,14 @@ pub(crate) fn a_panic_releases_a_grid_barrier(device: &Device) {
 // fault A11.8: others wait for a word that the one that panicked would have stored.
 pub(crate) fn a_panic_releases_a_wait(device: &Device) {
     if let Some(blocks) = several_blocks(device) {
-        fails(device, blocks, device.properties().threads_per_block, Meanwhile::Wait, Duration::ZERO, true);
+        fails(
+            device,
+            blocks,
+            device.properties().threads_per_block,
+            Meanwhile::Wait,
+            Duration::ZERO,
+            true,
+        );
     }
     if let Some(threads) = team(device, 4) {
         // One block: others could not start while it waits.
@@ -211,12 +230,21 @@ pub(crate) fn every_block_waiting_for_one_that_never_starts_is_reported(device: 
     let fits = device.most_resident_blocks();
     for (blocks, missing) in [(fits + 1, 1), (2 * fits + 3, fits + 3)] {
         let mut count = device.zeroed(1).unwrap();
-        match queue.launch(Blocks::Exactly(blocks), HandMade { count: count.span_mut() }) {
+        match queue.launch(
+            Blocks::Exactly(blocks),
+            HandMade {
+                count: count.span_mut(),
+            },
+        ) {
             Err(LaunchError::Deadlock {
                 kernel: "hand_made",
                 report,
             }) => {
-                assert_eq!(report.cause(), HangCause::BlocksNeverStarted { blocks: missing }, "{report}");
+                assert_eq!(
+                    report.cause(),
+                    HangCause::BlocksNeverStarted { blocks: missing },
+                    "{report}"
+                );
                 assert_eq!((report.blocks, report.not_started), (blocks, missing));
             }
             other => panic!("{other:?}"),
@@ -309,7 +337,10 @@ pub(crate) fn a_time_limit_names_barrier_and_round(device: &Device) {
                 }
             }
             let text = report.to_string();
-            assert!(text.contains("at the grid barrier") && text.contains("grid barriers entered: 4"), "{text}");
+            assert!(
+                text.contains("at the grid barrier") && text.contains("grid barriers entered: 4"),
+                "{text}"
+            );
         }
         other => panic!("{other:?}"),
     }

@@ -139,7 +139,11 @@ pub(crate) fn every_walk_of_a_space_visits_each_index_once(device: &Device) {
 }
 
 pub(crate) fn every_walk_of_four_dimensions_visits_each_index_once(device: &Device) {
-    check(device, [0..3, 0..5, 0..2, 0..7], &[[1, 1, 1, 1], [2, 3, 2, 4], [9, 9, 9, 9]]);
+    check(
+        device,
+        [0..3, 0..5, 0..2, 0..7],
+        &[[1, 1, 1, 1], [2, 3, 2, 4], [9, 9, 9, 9]],
+    );
 }
 
 /// Counts what each thread of the grid gets.
@@ -179,7 +183,10 @@ pub(crate) fn parts_of_a_line_differ_by_at_most_one(device: &Device) {
             queue.launch(Blocks::Exactly(blocks).threads(threads), kernel).unwrap();
             let shares = queue.download(&shares).unwrap();
             let even = (len / shares.len()) as u64;
-            assert!(shares.iter().all(|&share| share == even || share == even + 1), "{shares:?} of {len}");
+            assert!(
+                shares.iter().all(|&share| share == even || share == even + 1),
+                "{shares:?} of {len}"
+            );
             assert_eq!(shares.iter().sum::<u64>(), len as u64);
         }
     }
@@ -256,7 +263,10 @@ unsafe impl Kernel for FirstIndices<'_> {
         let run = acc.runs_in_grid(0..usize::MAX).next();
         assert!(run.is_some_and(|run| run.start < run.end), "a run has an index");
         let run = acc.runs_in_grid([0..HIGH, 0..WIDE]).next();
-        assert!(run.is_some_and(|run| run.len >= 1 && run.columns().end <= WIDE), "a run stays in its row");
+        assert!(
+            run.is_some_and(|run| run.len >= 1 && run.columns().end <= WIDE),
+            "a run stays in its row"
+        );
     }
 }
 
@@ -313,7 +323,10 @@ pub(crate) fn frames_of_every_index_there_is_do_not_overflow(device: &Device) {
     for grid in grids(device) {
         let mut ends = device.zeroed(6).unwrap();
         queue.launch(grid, FrameEnds { ends: ends.span_mut() }).unwrap();
-        assert_eq!(queue.download(&ends).unwrap(), [0, half, half, most - 1, most - 1, most]);
+        assert_eq!(
+            queue.download(&ends).unwrap(),
+            [0, half, half, most - 1, most - 1, most]
+        );
     }
 }
 

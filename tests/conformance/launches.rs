@@ -73,7 +73,11 @@ fn iota<const N: usize>(device: &Device, extents: [usize; N], frame: [usize; N])
             out: out.span_mut(),
         };
         queue.launch(grid, kernel).unwrap();
-        assert_eq!(queue.download(&out).unwrap(), (0..size as u32).collect::<Vec<_>>(), "{grid:?}");
+        assert_eq!(
+            queue.download(&out).unwrap(),
+            (0..size as u32).collect::<Vec<_>>(),
+            "{grid:?}"
+        );
     }
 }
 
@@ -137,8 +141,12 @@ unsafe impl Kernel for Shape<'_> {
 
     fn run<A: Acc>(self, acc: A, _: ()) {
         assert!(acc.block_index() < acc.block_count() && acc.thread_index() < acc.thread_count());
-        self.out.atomic(0).fetch_max(acc, acc.block_count() as u32, Ordering::Relaxed);
-        self.out.atomic(1).fetch_max(acc, acc.thread_count() as u32, Ordering::Relaxed);
+        self.out
+            .atomic(0)
+            .fetch_max(acc, acc.block_count() as u32, Ordering::Relaxed);
+        self.out
+            .atomic(1)
+            .fetch_max(acc, acc.thread_count() as u32, Ordering::Relaxed);
         self.out.atomic(2).fetch_add(acc, 1, Ordering::Relaxed);
     }
 }
@@ -155,7 +163,10 @@ pub(crate) fn a_grid_by_frames_has_at_most_a_block_a_frame(device: &Device) {
     let own = device.properties().threads_per_block;
     for (len, frame) in [(1, 256), (256, 256), (257, 256), (10_000, 3), (7, 1), (usize::MAX, 1)] {
         let [blocks, threads, all] = shape(device, Frames::new(len, frame));
-        assert!(blocks >= 1 && blocks <= len.div_ceil(frame), "{blocks} blocks for {len} by {frame}");
+        assert!(
+            blocks >= 1 && blocks <= len.div_ceil(frame),
+            "{blocks} blocks for {len} by {frame}"
+        );
         assert_eq!((threads, all), (own, blocks * own));
     }
     let [blocks, ..] = shape(device, Frames::of([3, 5], [2, 5]));
@@ -204,14 +215,31 @@ pub(crate) fn each_bad_shape_has_an_error_of_its_own(device: &Device) {
     for launch in [plain, cooperative] {
         let kernel = "nothing";
         let error = launch(Blocks::Exactly(0).into());
-        assert!(matches!(error, LaunchError::ZeroBlocks { kernel: k } if k == kernel), "{error:?}");
-        for grid in [Blocks::Exactly(1).threads(0), Blocks::Resident.threads(0), Frames::new(9, 3).threads(0)] {
+        assert!(
+            matches!(error, LaunchError::ZeroBlocks { kernel: k } if k == kernel),
+            "{error:?}"
+        );
+        for grid in [
+            Blocks::Exactly(1).threads(0),
+            Blocks::Resident.threads(0),
+            Frames::new(9, 3).threads(0),
+        ] {
             let error = launch(grid);
-            assert!(matches!(error, LaunchError::ZeroThreads { kernel: k } if k == kernel), "{error:?}");
+            assert!(
+                matches!(error, LaunchError::ZeroThreads { kernel: k } if k == kernel),
+                "{error:?}"
+            );
         }
-        for grid in [Frames::new(9, 0).into(), Frames::of([3, 3], [1, 0]).into(), Frames::new(0, 0).into()] {
+        for grid in [
+            Frames::new(9, 0).into(),
+            Frames::of([3, 3], [1, 0]).into(),
+            Frames::new(0, 0).into(),
+        ] {
             let error = launch(grid);
-            assert!(matches!(error, LaunchError::ZeroFrame { kernel: k } if k == kernel), "{error:?}");
+            assert!(
+                matches!(error, LaunchError::ZeroFrame { kernel: k } if k == kernel),
+                "{error:?}"
+            );
         }
         match launch(Blocks::Exactly(usize::MAX).into()) {
             LaunchError::TooManyBlocks {
@@ -251,7 +279,8 @@ unsafe impl GridKernel for Empty<'_> {
     fn run<A: GridAcc>(self, acc: A, shared: Self::Shared) {
         assert!(shared.is_empty() && self.out.is_empty() && self.input.is_empty());
         for frame in acc.blocks_in_grid(0..self.out.len(), 8) {
-            acc.threads_in_block(frame).for_each(|i| self.out.set(acc, i, self.input[i]));
+            acc.threads_in_block(frame)
+                .for_each(|i| self.out.set(acc, i, self.input[i]));
             acc.sync_block();
         }
         acc.sync_grid();
@@ -335,7 +364,10 @@ unsafe impl Kernel for Nests<'_> {
         } else {
             self.queue.launch(Blocks::Exactly(1), Nothing)
         };
-        assert!(matches!(result, Err(LaunchError::Nested { kernel: "nothing" })), "{result:?}");
+        assert!(
+            matches!(result, Err(LaunchError::Nested { kernel: "nothing" })),
+            "{result:?}"
+        );
     }
 }
 
@@ -386,7 +418,8 @@ unsafe impl Kernel for Meets<'_> {
     fn run<A: Acc>(self, acc: A, _: ()) {
         let counts = [0; 5].map(|_: u32| acc.sync_block_count(true) as u32);
         let least = counts.into_iter().min().unwrap_or(0);
-        self.out.set(acc, acc.block_index() * acc.thread_count() + acc.thread_index(), least);
+        self.out
+            .set(acc, acc.block_index() * acc.thread_count() + acc.thread_index(), least);
     }
 }
 
@@ -399,7 +432,10 @@ pub(crate) fn more_threads_than_run_together_are_refused(device: &Device) {
         panic!("{refused:?}");
     };
     let refused = queue.launch(Blocks::Exactly(1).threads(limit + 1), Meets { out: out.span_mut() });
-    assert!(matches!(refused, Err(LaunchError::ThreadsPerBlock { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(LaunchError::ThreadsPerBlock { .. })),
+        "{refused:?}"
+    );
     let mut out = device.zeroed(limit).unwrap();
     queue
         .launch(Blocks::Exactly(1).threads(limit), Meets { out: out.span_mut() })
@@ -432,7 +468,12 @@ unsafe impl<const N: usize> Kernel for Fields<'_, N> {
                 + self.double
                 + f64::from(u8::from(self.flag))
                 + self.numbers.iter().map(|&x| f64::from(x)).sum::<f64>()
-                + self.spans.iter().flat_map(|span| span.iter()).map(|&x| f64::from(x)).sum::<f64>()
+                + self
+                    .spans
+                    .iter()
+                    .flat_map(|span| span.iter())
+                    .map(|&x| f64::from(x))
+                    .sum::<f64>()
                 + self.range.clone().map(|x| x as f64).sum::<f64>()
                 + f64::from(self.pair.0)
                 + self.pair.1 as f64
@@ -444,7 +485,10 @@ unsafe impl<const N: usize> Kernel for Fields<'_, N> {
 
 pub(crate) fn fields_of_every_kind_reach_the_kernel(device: &Device) {
     let queue = queue(device);
-    let (a, b) = (queue.upload(&[100_u32, 200]).unwrap(), queue.upload(&[4000_u32]).unwrap());
+    let (a, b) = (
+        queue.upload(&[100_u32, 200]).unwrap(),
+        queue.upload(&[4000_u32]).unwrap(),
+    );
     for grid in grids(device) {
         let mut out = device.zeroed(1).unwrap();
         let kernel = Fields {
@@ -459,6 +503,9 @@ pub(crate) fn fields_of_every_kind_reach_the_kernel(device: &Device) {
             out: out.span_mut(),
         };
         queue.launch(grid, kernel).unwrap();
-        assert_eq!(queue.download(&out).unwrap(), [1.0 + 0.5 + 1.0 - 60.0 + 4300.0 + 6.0 + 7.0 - 3.0 + 9.0]);
+        assert_eq!(
+            queue.download(&out).unwrap(),
+            [1.0 + 0.5 + 1.0 - 60.0 + 4300.0 + 6.0 + 7.0 - 3.0 + 9.0]
+        );
     }
 }

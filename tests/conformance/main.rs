@@ -18,6 +18,7 @@ mod grid_barrier;
 mod index_maps;
 mod launches;
 mod phases;
+mod pools;
 mod publication;
 mod queues_events;
 mod residency;

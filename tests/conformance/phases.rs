@@ -69,7 +69,11 @@ fn smooth_sequentially(values: &mut Vec<f64>, limit: f64) -> usize {
                 .map(|i| 0.3 * values[i.saturating_sub(1)] + 0.4 * values[i] + 0.3 * values[(i + 1).min(n - 1)])
                 .collect();
             if phase == 1 {
-                largest = new.iter().zip(&*values).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max);
+                largest = new
+                    .iter()
+                    .zip(&*values)
+                    .map(|(new, old)| (new - old).abs())
+                    .fold(0.0, f64::max);
             }
             *values = new;
         }
@@ -155,7 +159,9 @@ fn logged(queue: &Queue, steps: usize, options: RunOptions) -> (Vec<u64>, usize)
 }
 
 fn expected_log(steps: u64) -> Vec<u64> {
-    (0..steps).flat_map(|step| (0..3).map(move |index| 10 * step + index)).collect()
+    (0..steps)
+        .flat_map(|step| (0..3).map(move |index| 10 * step + index))
+        .collect()
 }
 
 pub(crate) fn phases_run_in_order_and_steps_count_up(device: &Device) {
@@ -257,7 +263,9 @@ pub(crate) fn auto_relaunches_what_does_not_fit(device: &Device) {
     assert_eq!(values, expected);
     assert_eq!((report.structure, report.blocks), (Structure::Relaunch, asked));
     match report.reason {
-        Reason::NotResident { requested, capacity, .. } => assert_eq!((requested, capacity), (asked, fits)),
+        Reason::NotResident {
+            requested, capacity, ..
+        } => assert_eq!((requested, capacity), (asked, fits)),
         other => panic!("{other:?}"),
     }
 }
@@ -265,7 +273,12 @@ pub(crate) fn auto_relaunches_what_does_not_fit(device: &Device) {
 pub(crate) fn persistent_is_refused_where_it_does_not_fit(device: &Device) {
     let queue = queue(device);
     let grid = Blocks::Exactly(device.most_resident_blocks() + 1);
-    let refused = smooth(&queue, &start(4), 0.5, RunOptions::from(Strategy::Persistent).grid(grid));
+    let refused = smooth(
+        &queue,
+        &start(4),
+        0.5,
+        RunOptions::from(Strategy::Persistent).grid(grid),
+    );
     match refused {
         Err(Error::Launch(LaunchError::NotResident { kernel, .. })) => assert_eq!(kernel, "smooth"),
         other => panic!("{other:?}"),

@@ -59,7 +59,9 @@ unsafe impl GridKernel for Message<'_> {
                 flag.wait_until(acc, acquire, |now| now == round);
                 fence(Ordering::Acquire);
                 let wrong = (0..WORDS).filter(|&i| self.message.get(acc, i) != round * 100 + i as u32);
-                self.wrong.atomic(0).fetch_add(acc, wrong.count() as u32, Ordering::Relaxed);
+                self.wrong
+                    .atomic(0)
+                    .fetch_add(acc, wrong.count() as u32, Ordering::Relaxed);
                 fence(Ordering::Release);
                 confirmed.fetch_add(acc, 1, release);
             }
@@ -166,7 +168,8 @@ unsafe impl GridKernel for Token<'_> {
         for round in 0..self.rounds {
             let mine = round * blocks + block;
             token.wait_until(acc, Ordering::Acquire, |now| now == mine);
-            self.number.set(acc, 0, self.number.get(acc, 0).wrapping_mul(3) + u64::from(mine));
+            self.number
+                .set(acc, 0, self.number.get(acc, 0).wrapping_mul(3) + u64::from(mine));
             token.fetch_add(acc, 1, Ordering::Release);
         }
     }

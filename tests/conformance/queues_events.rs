@@ -371,7 +371,11 @@ pub(crate) fn a_host_closure_may_use_its_own_queue(device: &Device) {
     let inner = queue.host(|| queue.scope(|scope| scope.enqueue(|queue| Ok(queue.host(|| 7))).wait()));
     assert_eq!(inner.unwrap().unwrap(), 7);
     let inner = queue
-        .scope(|scope| scope.enqueue(|_| queue.scope(|scope| scope.enqueue(|_| Ok(8)).wait())?).wait())
+        .scope(|scope| {
+            scope
+                .enqueue(|_| queue.scope(|scope| scope.enqueue(|_| Ok(8)).wait())?)
+                .wait()
+        })
         .unwrap();
     assert_eq!(inner.unwrap(), 8);
     assert!(queue.is_idle());

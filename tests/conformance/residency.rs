@@ -66,13 +66,23 @@ fn residency_of(device: &Device, shared_words: usize) -> gridwise::host::residen
 // fault A1.4, A1.14: refused with the same typed error on every back end, a CPU included; never a warning.
 pub(crate) fn twice_the_residency_is_refused(device: &Device) {
     let fits = residency_of(device, 0).blocks();
-    assert_not_resident(count(&queue(device), Blocks::Exactly(2 * fits)), 2 * fits, fits, LimitedBy::Workers);
+    assert_not_resident(
+        count(&queue(device), Blocks::Exactly(2 * fits)),
+        2 * fits,
+        fits,
+        LimitedBy::Workers,
+    );
 }
 
 // fault A1.1
 pub(crate) fn one_block_too_many_is_refused(device: &Device) {
     let fits = residency_of(device, 0).blocks();
-    assert_not_resident(count(&queue(device), Blocks::Exactly(fits + 1)), fits + 1, fits, LimitedBy::Workers);
+    assert_not_resident(
+        count(&queue(device), Blocks::Exactly(fits + 1)),
+        fits + 1,
+        fits,
+        LimitedBy::Workers,
+    );
 }
 
 // fault A1.2, A1.3: the very number that the query reports is launched and meets, in debug builds too.
@@ -80,7 +90,10 @@ pub(crate) fn exactly_the_residency_runs(device: &Device) {
     let queue = queue(device);
     let residency = residency_of(device, 0);
     assert_eq!(residency.threads_per_block, device.properties().threads_per_block);
-    assert_eq!(residency.blocks(), residency.multiprocessors * residency.blocks_per_multiprocessor);
+    assert_eq!(
+        residency.blocks(),
+        residency.multiprocessors * residency.blocks_per_multiprocessor
+    );
     for blocks in 1..=residency.blocks() {
         assert_eq!(count(&queue, Blocks::Exactly(blocks)).unwrap(), blocks);
     }
@@ -129,7 +142,9 @@ pub(crate) fn a_refused_run_falls_back_to_relaunch(device: &Device) {
     let grid = Blocks::Exactly(device.most_resident_blocks() + 1);
     let mut out = device.zeroed(100).unwrap();
     for strategy in [Strategy::Persistent, Strategy::Auto] {
-        let options = gridwise::host::phases::RunOptions::default().strategy(strategy).grid(grid);
+        let options = gridwise::host::phases::RunOptions::default()
+            .strategy(strategy)
+            .grid(grid);
         match (strategy, queue.run(AddThree { out: out.span_mut() }, options)) {
             (Strategy::Persistent, Err(gridwise::Error::Launch(LaunchError::NotResident { .. }))) => {}
             (Strategy::Auto, Ok(_)) => {}
@@ -146,7 +161,11 @@ pub(crate) fn residency_is_asked_for_each_kernel(device: &Device) {
     assert!(small.blocks() > 0 && small.shared_bytes >= 8, "{small:?}");
     for words in [limit / 8 + 1, usize::MAX / 8, usize::MAX] {
         let large = residency_of(device, words);
-        assert_eq!((large.blocks(), large.limited_by), (0, LimitedBy::SharedMemory), "{words} words");
+        assert_eq!(
+            (large.blocks(), large.limited_by),
+            (0, LimitedBy::SharedMemory),
+            "{words} words"
+        );
         let mut blocks = device.zeroed(1).unwrap();
         let kernel = Counts {
             shared_words: words,
@@ -213,7 +232,10 @@ pub(crate) fn each_constraint_is_named(device: &Device) {
     let both = count(&queue, Blocks::Exactly(1000).threads(1 << 16));
     assert!(matches!(both, Err(LaunchError::ThreadsPerBlock { .. })), "{both:?}");
     let blocks = count(&queue, Blocks::Exactly(1000).threads(1));
-    assert!(matches!(blocks, Err(LaunchError::NotResident { requested: 1000, .. })), "{blocks:?}");
+    assert!(
+        matches!(blocks, Err(LaunchError::NotResident { requested: 1000, .. })),
+        "{blocks:?}"
+    );
     assert!(blocks.unwrap_err().to_string().contains("workers"));
 }
 
@@ -241,7 +263,9 @@ pub(crate) fn a_resident_grid_covers_any_problem(device: &Device) {
     let queue = queue(device);
     for len in [0, 1, 7, 1009] {
         let mut out = device.zeroed(len).unwrap();
-        queue.launch_cooperative(Blocks::Resident, Marks { out: out.span_mut() }).unwrap();
+        queue
+            .launch_cooperative(Blocks::Resident, Marks { out: out.span_mut() })
+            .unwrap();
         queue
             .launch_cooperative(Frames::new(len.max(1), 1), Marks { out: out.span_mut() })
             .unwrap();
@@ -276,7 +300,11 @@ pub(crate) fn without_a_barrier_any_grid_finishes(device: &Device) {
     assert_eq!(queue.download(&out).unwrap(), [1; 101]);
     let refused = queue.launch_cooperative(blocks, Marks { out: out.span_mut() });
     assert!(matches!(refused, Err(LaunchError::NotResident { .. })), "{refused:?}");
-    assert_eq!(queue.download(&out).unwrap(), [1; 101], "a refused launch writes nothing");
+    assert_eq!(
+        queue.download(&out).unwrap(),
+        [1; 101],
+        "a refused launch writes nothing"
+    );
 }
 
 // fault A1.5, A1.6, A1.14: a grid is sized by the device it is launched on, not by another of the same kind.

@@ -103,7 +103,10 @@ pub(crate) fn a_panic_in_a_closure_is_an_error(device: &Device) {
             }
         })
         .unwrap();
-    assert_eq!(queue.scope(|scope| scope.enqueue(|_| Ok(3)).wait().unwrap()).unwrap(), 3);
+    assert_eq!(
+        queue.scope(|scope| scope.enqueue(|_| Ok(3)).wait().unwrap()).unwrap(),
+        3
+    );
 }
 
 pub(crate) fn a_panic_in_the_body_comes_after_the_work(device: &Device) {
@@ -161,9 +164,16 @@ pub(crate) fn a_queue_is_usable_after_a_failed_scope(device: &Device) {
         let failed = queue.scope(|scope| {
             let _panics = scope.enqueue(|queue| Ok(queue.launch(Blocks::Exactly(4), Panics)?));
         });
-        assert!(matches!(failed, Err(Error::Launch(LaunchError::Panicked { .. }))), "{failed:?}");
+        assert!(
+            matches!(failed, Err(Error::Launch(LaunchError::Panicked { .. }))),
+            "{failed:?}"
+        );
         assert!(queue.is_idle());
-        let data = queue.scope(|scope| scope.enqueue(|queue| Ok(queue.download(&queue.upload(&[1, 2])?)?)).wait());
+        let data = queue.scope(|scope| {
+            scope
+                .enqueue(|queue| Ok(queue.download(&queue.upload(&[1, 2])?)?))
+                .wait()
+        });
         assert_eq!(data.unwrap().unwrap(), [1, 2]);
     }
 }

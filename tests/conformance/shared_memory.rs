@@ -38,7 +38,10 @@ pub(crate) fn what_one_thread_writes_all_read_after_a_barrier(device: &Device) {
         let mut out = device.zeroed(1000).unwrap();
         queue.launch(grid, Reverse { out: out.span_mut() }).unwrap();
         let indices: Vec<u32> = (0..1000).collect();
-        let expected: Vec<u32> = indices.chunks(TILE).flat_map(|chunk| chunk.iter().rev().copied()).collect();
+        let expected: Vec<u32> = indices
+            .chunks(TILE)
+            .flat_map(|chunk| chunk.iter().rev().copied())
+            .collect();
         assert_eq!(queue.download(&out).unwrap(), expected, "{grid:?}");
     }
 }
@@ -105,7 +108,11 @@ fn neighbours(device: &Device, len: usize, repeats: usize, skew: usize) {
             Some(threads) => queue.launch(frames.threads(threads), kernel).unwrap(),
             None => queue.launch(frames, kernel).unwrap(),
         }
-        assert_eq!(queue.download(&out).unwrap(), expected, "{len} elements, {threads:?} threads");
+        assert_eq!(
+            queue.download(&out).unwrap(),
+            expected,
+            "{len} elements, {threads:?} threads"
+        );
     }
 }
 
@@ -132,7 +139,12 @@ struct Several<'a> {
     dynamic: usize,
 }
 
-type Arrays = (SharedArray<u8, 3>, SharedArray<f64, 5>, SharedArray<u16, 7>, DynamicShared<u64>);
+type Arrays = (
+    SharedArray<u8, 3>,
+    SharedArray<f64, 5>,
+    SharedArray<u16, 7>,
+    DynamicShared<u64>,
+);
 
 // SAFETY: elements are written by the threads that own them, read after a barrier; `wrong` is atomic.
 unsafe impl Kernel for Several<'_> {
@@ -207,7 +219,10 @@ unsafe impl Kernel for Slices<'_> {
         if acc.thread_index() == 0 {
             (0..10).for_each(|i| all.set(acc, i, 0));
             let middle = all.slice(3..8);
-            assert_eq!((middle.len(), all.prefix(4).len(), all.slice(5..5).is_empty()), (5, 4, true));
+            assert_eq!(
+                (middle.len(), all.prefix(4).len(), all.slice(5..5).is_empty()),
+                (5, 4, true)
+            );
             middle.set(acc, 0, 7);
             middle.slice(2..).set(acc, 2, 9);
             middle.atomic(1).fetch_add(acc, 8, Ordering::Relaxed);
@@ -256,7 +271,9 @@ unsafe impl Kernel for OwnIndex<'_> {
 pub(crate) fn blocks_do_not_see_the_memory_of_others(device: &Device) {
     let queue = queue(device);
     let mut out = device.zeroed(50).unwrap();
-    queue.launch(Blocks::Exactly(50), OwnIndex { out: out.span_mut() }).unwrap();
+    queue
+        .launch(Blocks::Exactly(50), OwnIndex { out: out.span_mut() })
+        .unwrap();
     assert_eq!(queue.download(&out).unwrap(), (1..=50).collect::<Vec<u64>>());
 }
 
@@ -306,14 +323,21 @@ unsafe impl Kernel for Items<'_> {
 pub(crate) fn an_item_leaves_nothing_behind_for_the_next(device: &Device) {
     let queue = queue(device);
     let (items, item_len) = (9, 101);
-    let samples: Vec<u8> = random_numbers(items * item_len).iter().map(|&x| (x % 5) as u8).collect();
+    let samples: Vec<u8> = random_numbers(items * item_len)
+        .iter()
+        .map(|&x| (x % 5) as u8)
+        .collect();
     let expected: Vec<u32> = (0..items)
         .map(|item| {
             let mut bins = [0; 5];
             for &sample in &samples[item * item_len..(item + 1) * item_len] {
                 bins[sample as usize] += 1;
             }
-            if item % 2 == 0 { u32::MAX } else { bins.into_iter().max().unwrap() }
+            if item % 2 == 0 {
+                u32::MAX
+            } else {
+                bins.into_iter().max().unwrap()
+            }
         })
         .collect();
     let samples = queue.upload(&samples).unwrap();
@@ -359,7 +383,9 @@ unsafe impl Kernel for Histogram<'_> {
         }
         acc.sync_block();
         for bin in acc.threads_in_block(0..BINS) {
-            self.bins.atomic(bin).fetch_add(acc, bins.get(acc, bin), Ordering::Relaxed);
+            self.bins
+                .atomic(bin)
+                .fetch_add(acc, bins.get(acc, bin), Ordering::Relaxed);
         }
     }
 }
