@@ -201,9 +201,9 @@ unsafe impl<T: Oracle, S: IsScope> Kernel for Together<'_, T, S> {
     fn run<A: Acc>(self, acc: A, _: ()) {
         for i in acc.threads_in_grid(0..self.operands.len()) {
             let operand = self.operands[i];
-            for operation in 0..T::OPERATIONS {
+            for (operation, name) in NAMES[..T::OPERATIONS].iter().enumerate() {
                 let word = self.words.atomic(operation).scoped::<S>();
-                match NAMES[operation] {
+                match *name {
                     "swap" => self.swapped.set(acc, i, word.swap(acc, operand, Ordering::AcqRel)),
                     "compare_exchange" => {
                         // A sum by hand, to show that a success is never given to two.

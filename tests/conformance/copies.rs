@@ -103,8 +103,8 @@ pub(crate) fn a_range_outside_a_span_panics(device: &Device) {
     let mut panics = |take: fn(&mut gridwise::host::buffer::Buffer<u32>)| {
         catch_unwind(AssertUnwindSafe(|| take(&mut buffer))).is_err()
     };
-    assert!(panics(|buffer| drop(buffer.span_mut().range(3..6))));
-    assert!(panics(|buffer| drop(buffer.span_mut().split_at(6))));
+    assert!(panics(|buffer| assert!(buffer.span_mut().range(3..6).is_empty())));
+    assert!(panics(|buffer| assert!(buffer.span_mut().split_at(6).1.is_empty())));
     assert!(panics(|buffer| assert!(buffer.span().range(6..).is_empty())));
     #[allow(clippy::reversed_empty_ranges)]
     {
