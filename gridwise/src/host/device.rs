@@ -373,6 +373,14 @@ impl Device {
         )
     }
 
+    /// An error on a thread that runs a kernel of this device: a launch from there would wait for itself.
+    pub(crate) fn refuse_nested(&self, kernel: &'static str) -> Result<(), LaunchError> {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) if cpu.runs_here() => Err(LaunchError::Nested { kernel }),
+            Backend::Cpu(_) => Ok(()),
+        }
+    }
+
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.launch(plan, kernel),

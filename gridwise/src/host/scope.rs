@@ -14,8 +14,14 @@ use super::{
 };
 use crate::sync::{Arc, Condvar, Mutex, lock, thread};
 
-/// A piece of work, and where it reports its end.
-type Piece = Box<dyn FnOnce(&Queue) + Send>;
+/// A piece of work; what it returns tells its scope, once the queue has moved on.
+type Piece = Box<dyn FnOnce(&Queue) -> End + Send>;
+
+/// The end of a piece.
+struct End {
+    shared: Arc<Shared>,
+    failed: bool,
+}
 
 /// The thread of a queue: runs the pieces of its scopes in order. It is started by the first scope and ends with the queue.
 #[derive(Debug)]
@@ -35,7 +41,9 @@ impl Dispatcher {
             let lane = lane.clone();
             move || {
                 for piece in receiver {
-                    lane.run_piece(|| piece(&inline));
+                    let End { shared, failed } = lane.run_piece(|| piece(&inline));
+                    // Only now: when a scope is over, its work is off the queue.
+                    shared.finish_one(failed);
                 }
             }
         })?;
@@ -194,7 +202,7 @@ impl<'scope> Scope<'scope, '_> {
             let failed = result.is_err();
             *lock(&slot.0) = Some(result);
             drop(slot);
-            shared.finish_one(failed);
+            End { shared, failed }
         };
         self.send(Box::new(piece));
         ticket
@@ -220,14 +228,14 @@ impl<'scope> Scope<'scope, '_> {
         lock(&shared.state).unfinished += 1;
         self.send(Box::new(move |_: &Queue| {
             action();
-            shared.finish_one(false);
+            End { shared, failed: false }
         }));
     }
 
-    fn send(&'scope self, piece: Box<dyn FnOnce(&Queue) + Send + 'scope>) {
+    fn send(&'scope self, piece: Box<dyn FnOnce(&Queue) -> End + Send + 'scope>) {
         // SAFETY: the piece is run, and let go of, before `'scope` ends, because `Shared::finish` waits for it. Only the
         // lifetime changes.
-        let piece = unsafe { mem::transmute::<Box<dyn FnOnce(&Queue) + Send + 'scope>, Piece>(piece) };
+        let piece = unsafe { mem::transmute::<Box<dyn FnOnce(&Queue) -> End + Send + 'scope>, Piece>(piece) };
         self.lane.enqueue();
         // The receiver lives as long as the queue, which the scope borrows.
         let sent = self.pieces.send(piece);
@@ -282,7 +290,11 @@ impl Queue {
         &'env self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
     ) -> Result<R, Error> {
-        let (pieces, lane) = self.dispatch()?;
+        // Inside the queue's own work its thread has to wait; the pieces are part of that work, on a thread of their own.
+        let inner = self
+            .is_running_here()
+            .then(|| Queue::inline(self.device().clone(), self.options()));
+        let (pieces, lane) = inner.as_ref().unwrap_or(self).dispatch()?;
         let shared = Arc::new(Shared::default());
         let scope = Scope {
             pieces,

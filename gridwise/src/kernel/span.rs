@@ -300,11 +300,11 @@ impl<'a, T: Pod> SpanMut<'a, T> {
 pub(crate) fn resolve(range: impl RangeBounds<usize>, len: usize) -> Range<usize> {
     let start = match range.start_bound() {
         Bound::Included(&start) => start,
-        Bound::Excluded(&before) => before.wrapping_add(1),
+        Bound::Excluded(&before) => before.checked_add(1).unwrap_or_else(|| bad_range(before, len, len)),
         Bound::Unbounded => 0,
     };
     let end = match range.end_bound() {
-        Bound::Included(&last) => last.wrapping_add(1),
+        Bound::Included(&last) => last.checked_add(1).unwrap_or_else(|| bad_range(start, last, len)),
         Bound::Excluded(&end) => end,
         Bound::Unbounded => len,
     };

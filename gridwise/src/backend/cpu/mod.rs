@@ -126,6 +126,11 @@ impl CpuDevice {
         Ok(device)
     }
 
+    /// Whether the calling thread runs a kernel of this device.
+    pub(crate) fn runs_here(&self) -> bool {
+        RUNNING_ON.get() == self.number
+    }
+
     /// Runs a plain launch. The plan has been checked.
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let teams = plan.blocks.min((self.workers.len() + 1) / plan.threads);
@@ -216,7 +221,7 @@ impl CpuDevice {
         prepare: impl FnOnce(&mut Scratch) -> G,
         body: impl Fn(&Work<'_, K, G>, usize),
     ) -> Result<(), LaunchError> {
-        if RUNNING_ON.get() == self.number {
+        if self.runs_here() {
             return Err(LaunchError::Nested { kernel: plan.kernel });
         }
         let mut admission = self.roster.admit(need);
