@@ -11,7 +11,7 @@ use super::{mailbox::Patience, seat::Seat};
 use crate::{
     host::{
         error::panic_message,
-        launch::{LaunchError, LaunchPlan},
+        launch::LaunchError,
         report::{HangReport, ThreadReport},
     },
     kernel::hardware::WaitSite,
@@ -63,46 +63,63 @@ const FIRST_SLEEP: Duration = Duration::from_millis(1);
 /// How long a thread yields before it sleeps: longer than most imbalance between blocks, because a wake-up costs about 35 µs.
 const YIELDING: Duration = Duration::from_millis(if cfg!(loom) { 0 } else { 1 });
 
-/// See the module. What every thread reads comes first, and is written hardly ever.
+/// See the module. One line, which every thread reads and hardly anybody writes: each line more delays each launch.
 #[derive(Debug)]
-#[repr(C, align(128))]
+#[repr(C, align(64))]
 pub(super) struct Flight<'a> {
     aborted: AtomicBool,
-    sleepers: AtomicUsize,
     /// Looks with a pause between, before a waiting thread yields.
     pub(super) looks: u32,
+    sleepers: AtomicUsize,
     /// Of the device's launches.
     pub(super) number: u64,
     seats: &'a [Padded<Seat>],
-    threads: usize,
-    blocks: usize,
-    /// When the launch began and how long it may take, if there is a limit.
-    limit: Option<(Instant, Duration)>,
+    pub(super) threads: usize,
+    pub(super) blocks: usize,
+    rest: &'a Rest,
+}
+
+/// What a launch uses when something takes long: kept from launch to launch, so that nobody has to fetch it when nothing does.
+#[derive(Debug, Default)]
+pub(super) struct Rest {
     /// The next block that nobody has begun, where there are more blocks than teams.
     next_block: Padded<AtomicUsize>,
+    /// When the launch began and how long it may take, if there is a limit.
+    limit: Option<(Instant, Duration)>,
     /// Raised at each wake-up: a sleeper that sees it unchanged has missed nothing.
     ticket: Mutex<u64>,
     woken: Condvar,
     probe: AtomicU64,
+    /// Set once a launch; what is left behind by a launch that failed is not used again.
     failure: Mutex<Option<Failure>>,
 }
 
+impl Rest {
+    /// For a launch that begins with a block for each of that many teams.
+    pub(super) fn prepare(&mut self, teams: usize, timeout: Option<Duration>) {
+        self.next_block.0.store(teams, Ordering::Relaxed);
+        self.limit = timeout.map(|timeout| (Instant::now(), timeout));
+    }
+}
+
 impl<'a> Flight<'a> {
-    pub(super) fn new(seats: &'a [Padded<Seat>], number: u64, plan: &LaunchPlan, looks: u32) -> Self {
+    /// `rest` has been prepared.
+    pub(super) fn new(
+        seats: &'a [Padded<Seat>],
+        rest: &'a Rest,
+        number: u64,
+        (blocks, threads): (usize, usize),
+        looks: u32,
+    ) -> Self {
         Self {
             aborted: AtomicBool::new(false),
-            sleepers: AtomicUsize::new(0),
             looks,
+            sleepers: AtomicUsize::new(0),
             number,
             seats,
-            threads: plan.threads,
-            blocks: plan.blocks,
-            limit: plan.timeout.map(|timeout| (Instant::now(), timeout)),
-            next_block: Padded(AtomicUsize::new(seats.len() / plan.threads)),
-            ticket: Mutex::new(0),
-            woken: Condvar::new(),
-            probe: AtomicU64::new(0),
-            failure: Mutex::new(None),
+            threads,
+            blocks,
+            rest,
         }
     }
 
@@ -119,7 +136,7 @@ impl<'a> Flight<'a> {
 
     /// The next block for a team that has finished one.
     pub(super) fn claim_block(&self) -> usize {
-        self.next_block.0.fetch_add(1, Ordering::Relaxed)
+        self.rest.next_block.0.fetch_add(1, Ordering::Relaxed)
     }
 
     #[inline(always)]
@@ -143,7 +160,7 @@ impl<'a> Flight<'a> {
 
     /// Ends the launch: the first failure is the one reported, and everybody who waits leaves.
     pub(super) fn abort(&self, failure: Failure) {
-        lock(&self.failure).get_or_insert(failure);
+        lock(&self.rest.failure).get_or_insert(failure);
         self.aborted.store(true, Ordering::SeqCst);
         self.wake();
     }
@@ -163,10 +180,8 @@ impl<'a> Flight<'a> {
         }
     }
 
-    pub(super) fn into_failure(self) -> Option<Failure> {
-        self.failure
-            .into_inner()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    pub(super) fn failure(self) -> Option<Failure> {
+        lock(&self.rest.failure).take()
     }
 
     /// To be called after every atomic store to memory that somebody may wait on. A sequentially consistent store wakes for
@@ -181,8 +196,8 @@ impl<'a> Flight<'a> {
     #[cold]
     #[inline(never)]
     fn wake(&self) {
-        *lock(&self.ticket) += 1;
-        self.woken.notify_all();
+        *lock(&self.rest.ticket) += 1;
+        self.rest.woken.notify_all();
     }
 
     /// The end of a long wait: yields, then sleeps, until `ready` gives something, or the launch fails.
@@ -210,8 +225,8 @@ impl<'a> Flight<'a> {
         let mut detector = Detector::default();
         let mut pause = FIRST_SLEEP;
         loop {
-            let ticket = *lock(&self.ticket);
-            let probe = self.probe.load(Ordering::Acquire);
+            let ticket = *lock(&self.rest.ticket);
+            let probe = self.rest.probe.load(Ordering::Acquire);
             if let Some(found) = ready() {
                 return found;
             }
@@ -226,9 +241,9 @@ impl<'a> Flight<'a> {
                 self.abort(Failure::Deadlock { report: self.report() });
                 self.leave();
             }
-            let unchanged = lock(&self.ticket);
+            let unchanged = lock(&self.rest.ticket);
             if *unchanged == ticket {
-                let woken = self.woken.wait_timeout(unchanged, pause);
+                let woken = self.rest.woken.wait_timeout(unchanged, pause);
                 drop(woken.unwrap_or_else(|poisoned| poisoned.into_inner()));
                 pause = (2 * pause).min(LONGEST_SLEEP);
             }
@@ -237,7 +252,7 @@ impl<'a> Flight<'a> {
 
     /// Ends the launch if it has run longer than it may. Returns how long until it should be asked again.
     pub(super) fn fail_if_late(&self) -> Duration {
-        let Some((start, timeout)) = self.limit else {
+        let Some((start, timeout)) = self.rest.limit else {
             return Duration::from_secs(60);
         };
         let left = timeout.saturating_sub(start.elapsed());
@@ -257,7 +272,7 @@ impl<'a> Flight<'a> {
             .enumerate()
             .filter_map(|(rank, seat)| seat.0.report(self.number, rank % self.threads))
             .collect();
-        let begun = self.next_block.0.load(Ordering::Relaxed).min(self.blocks);
+        let begun = self.rest.next_block.0.load(Ordering::Relaxed).min(self.blocks);
         HangReport::new(threads, self.blocks, self.threads, self.blocks - begun)
     }
 }
@@ -312,7 +327,7 @@ impl Detector {
         match &self.sent {
             Some((_, before)) if *before == moves => confirmed,
             _ => {
-                let probe = flight.probe.fetch_add(1, Ordering::AcqRel) + 1;
+                let probe = flight.rest.probe.fetch_add(1, Ordering::AcqRel) + 1;
                 self.sent = Some((probe, moves));
                 // So that the others look at once.
                 flight.wake();

@@ -80,7 +80,8 @@ struct Work<'a, K, G> {
     memory: Scratchpad,
     grid: G,
     ranks: usize,
-    plan: LaunchPlan,
+    shared_bytes: usize,
+    dynamic_len: usize,
     kernel: K,
 }
 
@@ -146,15 +147,15 @@ impl CpuDevice {
                 kernel,
                 |_| (),
                 |work, rank| {
-                    let (flight, plan) = (&work.flight, &work.plan);
+                    let flight = &work.flight;
                     let mut block = rank;
-                    while block < plan.blocks && !flight.is_aborted() {
+                    while block < flight.blocks && !flight.is_aborted() {
                         let acc = work.acc(rank, block, Solo);
-                        guarded(acc, || run_plain(&work.kernel, acc, plan.dynamic_len));
-                        block = if plan.blocks > work.ranks {
+                        guarded(acc, || run_plain(&work.kernel, acc, work.dynamic_len));
+                        block = if flight.blocks > work.ranks {
                             flight.claim_block()
                         } else {
-                            plan.blocks
+                            flight.blocks
                         };
                     }
                 },
@@ -166,15 +167,15 @@ impl CpuDevice {
                 kernel,
                 |_| (),
                 |work, rank| {
-                    let (flight, plan) = (&work.flight, &work.plan);
-                    let (team, thread) = (rank / plan.threads, rank % plan.threads);
-                    let teams = work.ranks / plan.threads;
+                    let (flight, threads) = (&work.flight, work.flight.threads);
+                    let (team, thread) = (rank / threads, rank % threads);
+                    let teams = work.ranks / threads;
                     let mut block = team;
                     let mut round = 0;
-                    while block < plan.blocks && !flight.is_aborted() {
-                        let acc = work.acc(rank, block, work.memory.team(team, thread, plan.threads));
-                        guarded(acc, || run_plain(&work.kernel, acc, plan.dynamic_len));
-                        if plan.blocks <= teams {
+                    while block < flight.blocks && !flight.is_aborted() {
+                        let acc = work.acc(rank, block, work.memory.team(team, thread, threads));
+                        guarded(acc, || run_plain(&work.kernel, acc, work.dynamic_len));
+                        if flight.blocks <= teams {
                             break;
                         }
                         round += 1;
@@ -200,14 +201,14 @@ impl CpuDevice {
         if plan.threads == 1 {
             self.fly(plan, need, kernel, grid, |work, rank| {
                 let acc = work.acc(rank, rank, Solo);
-                guarded(acc, || run_grid(&work.kernel, acc, work.plan.dynamic_len));
+                guarded(acc, || run_grid(&work.kernel, acc, work.dynamic_len));
             })
         } else {
             self.fly(plan, need, kernel, grid, |work, rank| {
-                let threads = work.plan.threads;
+                let threads = work.flight.threads;
                 let (team, thread) = (rank / threads, rank % threads);
                 let acc = work.acc(rank, team, work.memory.team(team, thread, threads));
-                guarded(acc, || run_grid(&work.kernel, acc, work.plan.dynamic_len));
+                guarded(acc, || run_grid(&work.kernel, acc, work.dynamic_len));
             })
         }
     }
@@ -235,26 +236,34 @@ impl CpuDevice {
                 bytes: teams * plan.shared_bytes,
             });
         }
+        scratch.rest.prepare(teams, plan.timeout);
         let grid = prepare(scratch);
         let memory = Scratchpad {
             team_words: scratch.team_words.as_mut_ptr(),
             arenas: scratch.arenas.as_ptr(),
         };
-        let flight = Flight::new(&scratch.seats[..ranks], admission.number, plan, self.looks);
+        let flight = Flight::new(
+            &scratch.seats[..ranks],
+            &scratch.rest,
+            admission.number,
+            (plan.blocks, plan.threads),
+            self.looks,
+        );
         let task = Task {
             work: Work {
                 flight,
                 memory,
                 grid,
                 ranks,
-                plan: *plan,
+                shared_bytes: plan.shared_bytes,
+                dynamic_len: plan.dynamic_len,
                 kernel,
             },
             body,
         };
         self.on_ranks(&admission.workers[..ranks - 1], &task);
 
-        let failure = task.work.flight.into_failure();
+        let failure = task.work.flight.failure();
         self.roster.release(admission, failure.is_none());
         match failure {
             None => Ok(()),
@@ -372,11 +381,11 @@ impl Scratchpad {
 
 impl<K, G: Copy> Work<'_, K, G> {
     fn acc<B: Block>(&self, rank: usize, block_index: usize, block: B) -> Cpu<'_, B, G> {
-        let shared = if self.plan.shared_bytes == 0 {
+        let shared = if self.shared_bytes == 0 {
             std::ptr::without_provenance_mut(128)
         } else {
             // SAFETY: the scratch was prepared with an arena a team.
-            let arena = unsafe { self.memory.arenas.add(rank / self.plan.threads) };
+            let arena = unsafe { self.memory.arenas.add(rank / self.flight.threads) };
             // SAFETY: initialised, and not moved during the launch.
             unsafe { (*arena).start() }
         };
@@ -387,7 +396,7 @@ impl<K, G: Copy> Work<'_, K, G> {
             seat,
             shared,
             block_index,
-            blocks: self.plan.blocks,
+            blocks: self.flight.blocks,
             block,
             grid: self.grid,
         }

@@ -1,7 +1,7 @@
 //! What a launch uses while it runs: kept from launch to launch so that a launch allocates nothing, cleared before each, and
 //! dropped after an abort.
 
-use super::seat::Seat;
+use super::{flight::Rest, seat::Seat};
 use crate::{
     host::memory::Memory,
     kernel::{
@@ -24,6 +24,7 @@ pub(super) struct Scratch {
     pub(super) team_words: Vec<Line>,
     /// Shared memory, one a team.
     pub(super) arenas: Vec<Memory>,
+    pub(super) rest: Rest,
     grid_words: Vec<Line>,
     grid_slots: Vec<Padded<[[u8; SLOT_BYTES]; 2]>>,
 }

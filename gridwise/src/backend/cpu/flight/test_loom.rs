@@ -7,7 +7,7 @@ use loom::{cell::UnsafeCell, sync::atomic::AtomicU32};
 
 use super::*;
 use crate::{
-    kernel::{grid_barrier::BarrierShape, hardware::WaitFor},
+    kernel::hardware::WaitFor,
     sync::{Arc, explore, thread},
 };
 
@@ -51,18 +51,11 @@ type Body = fn(&Launch);
 /// Runs the bodies, one a rank, and returns how the launch failed. With `leaves`, each rank is done after its body.
 fn fly<const RANKS: usize>(bodies: [Body; RANKS], leaves: bool) -> Option<Failure> {
     let seats = (0..RANKS).map(|_| Padded::default()).collect::<Vec<_>>();
-    let plan = LaunchPlan {
-        kernel: "model",
-        blocks: RANKS,
-        threads: 1,
-        shared_bytes: 0,
-        dynamic_len: 0,
-        barrier: BarrierShape::Flip,
-        timeout: None,
-    };
+    let rest = Box::leak(Box::<Rest>::default());
+    rest.prepare(RANKS, None);
     let launch = Launch {
-        // A launch keeps its seats in its scratch; here they are left behind.
-        flight: Flight::new(seats.leak(), NUMBER, &plan, 0),
+        // A launch keeps these in its scratch; here they are left behind.
+        flight: Flight::new(seats.leak(), rest, NUMBER, (RANKS, 1), 0),
         words: Default::default(),
         data: UnsafeCell::new(0),
     };
@@ -87,7 +80,7 @@ fn fly<const RANKS: usize>(bodies: [Body; RANKS], leaves: bool) -> Option<Failur
     for other in others {
         other.join().unwrap();
     }
-    Arc::into_inner(launch).unwrap().flight.into_failure()
+    Arc::into_inner(launch).unwrap().flight.failure()
 }
 
 fn never_fails<const RANKS: usize>(preemptions: usize, bodies: [Body; RANKS], leaves: bool) {
