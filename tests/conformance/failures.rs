@@ -374,6 +374,52 @@ pub(crate) fn endless_rounds_are_given_up(device: &Device) {
     assert_usable(&device.queue_with(options()));
 }
 
+/// Meets the threads of its block for ever: they are never late for each other.
+#[repr(C)]
+struct EndlessInTheBlock;
+
+// SAFETY: it touches no memory; all threads meet the same barriers.
+unsafe impl Kernel for EndlessInTheBlock {
+    const NAME: &'static str = "endless_in_the_block";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        loop {
+            acc.sync_block();
+        }
+    }
+}
+
+pub(crate) fn endless_block_barriers_are_given_up(device: &Device) {
+    let Some(threads) = team(device, 2) else { return };
+    let queue = device.queue_with(options().timeout(Duration::from_millis(100)));
+    let result = queue.launch(Blocks::Exactly(1).threads(threads), EndlessInTheBlock);
+    assert!(matches!(result, Err(LaunchError::TimedOut { .. })), "{result:?}");
+    assert_usable(&device.queue_with(options()));
+}
+
+/// A millisecond of work a block.
+#[repr(C)]
+struct ShortBlocks;
+
+// SAFETY: it touches no memory.
+unsafe impl Kernel for ShortBlocks {
+    const NAME: &'static str = "short_blocks";
+    type Shared = ();
+
+    fn run<A: Acc>(self, _: A, _: ()) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+pub(crate) fn many_short_blocks_are_given_up(device: &Device) {
+    let queue = device.queue_with(options().timeout(Duration::from_millis(50)));
+    let blocks = 1000 * device.most_resident_blocks();
+    let result = queue.launch(Blocks::Exactly(blocks), ShortBlocks);
+    assert!(matches!(result, Err(LaunchError::TimedOut { .. })), "{result:?}");
+    assert_usable(&device.queue_with(options()));
+}
+
 /// Accesses one past the end of a span.
 #[repr(C)]
 struct PastTheEnd<'a> {

@@ -196,6 +196,7 @@ macro_rules! tests {
                 what_is_kept_on_chip_is_loaded_and_stored,
                 auto_runs_what_fits,
                 auto_relaunches_what_does_not_fit,
+                headroom_gives_both_structures_the_same_grid,
                 persistent_is_refused_where_it_does_not_fit,
                 an_empty_problem_runs,
                 a_time_limit_covers_all_launches_of_a_run,
@@ -210,6 +211,8 @@ macro_rules! tests {
                 a_wait_that_nobody_ends_is_reported,
                 a_time_limit_names_barrier_and_round,
                 endless_rounds_are_given_up,
+                endless_block_barriers_are_given_up,
+                many_short_blocks_are_given_up,
                 an_index_out_of_bounds_is_an_error,
                 errors_name_the_kernel,
             ];

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use super::{
     buffer::{AllocationError, Buffer},
-    launch::{Demand, Grid, LaunchError, LaunchPlan, Terms, plan},
-    phases::Costs,
+    launch::{Demand, Grid, LaunchError, LaunchPlan, Placement, Terms, plan},
+    phases::{Costs, CostsKey},
     queue::{Queue, QueueOptions},
     residency::{Limits, Residency},
 };
@@ -216,8 +216,7 @@ pub struct Device {
 
 struct Inner {
     backend: Backend,
-    costs: Mutex<HashMap<(usize, usize), Costs>>,
-    steps: Mutex<HashMap<(&'static str, usize, usize), super::phases::StepTimes>>,
+    costs: Mutex<HashMap<CostsKey, Costs>>,
 }
 
 enum Backend {
@@ -271,7 +270,6 @@ impl Device {
             inner: Arc::new(Inner {
                 backend,
                 costs: Mutex::default(),
-                steps: Mutex::default(),
             }),
         }
     }
@@ -359,7 +357,7 @@ impl Device {
         &self,
         demand: Demand,
         grid: Grid,
-        cooperative: bool,
+        placement: Placement,
         terms: Terms,
     ) -> Result<Option<LaunchPlan>, LaunchError> {
         plan(
@@ -368,7 +366,7 @@ impl Device {
             cpu::reserved,
             demand,
             grid,
-            cooperative,
+            placement,
             terms,
         )
     }
@@ -393,14 +391,9 @@ impl Device {
         }
     }
 
-    /// Measured costs of barriers and launches, by blocks and threads.
-    pub(crate) fn costs(&self) -> &Mutex<HashMap<(usize, usize), Costs>> {
+    /// Measured costs of barriers and launches.
+    pub(crate) fn costs(&self) -> &Mutex<HashMap<CostsKey, Costs>> {
         &self.inner.costs
-    }
-
-    /// Measured times of steps, by kernel, blocks and threads.
-    pub(crate) fn step_times(&self) -> &Mutex<HashMap<(&'static str, usize, usize), super::phases::StepTimes>> {
-        &self.inner.steps
     }
 }
 

@@ -262,6 +262,17 @@ impl Demand {
     }
 }
 
+/// Whether the blocks of a launch have to be resident together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// In any order, at the same time or one after another.
+    Anyhow,
+    /// All together, or the launch is refused.
+    Together,
+    /// In any order, on a grid of the size that it would have together: a launch of a run that may go either way.
+    AsIfTogether,
+}
+
 /// What the queue adds to a launch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Terms {
@@ -269,9 +280,6 @@ pub(crate) struct Terms {
     pub(crate) barrier: Option<BarrierShape>,
     pub(crate) timeout: Option<Duration>,
 }
-
-/// Blocks from which on the tree is the default barrier.
-const TREE_FROM: usize = 32;
 
 /// Checks a launch. `Ok(None)` is a launch with nothing to do.
 ///
@@ -282,7 +290,7 @@ pub(crate) fn plan(
     reserved: fn(threads: usize) -> usize,
     demand: Demand,
     grid: Grid,
-    cooperative: bool,
+    placement: Placement,
     terms: Terms,
 ) -> Result<Option<LaunchPlan>, LaunchError> {
     let kernel = demand.kernel;
@@ -306,9 +314,10 @@ pub(crate) fn plan(
         });
     }
     let residency = limits.residency(threads, shared_bytes);
-    let (capacity, limited_by) = match (cooperative, terms.headroom) {
-        (true, headroom) if headroom > 0 => (residency.blocks().saturating_sub(headroom), LimitedBy::Headroom),
-        _ => (residency.blocks(), residency.limited_by),
+    let (capacity, limited_by) = if placement == Placement::Anyhow || terms.headroom == 0 {
+        (residency.blocks(), residency.limited_by)
+    } else {
+        (residency.blocks().saturating_sub(terms.headroom), LimitedBy::Headroom)
     };
     let blocks = match grid.size {
         Size::Frames(None) => return Err(LaunchError::ZeroFrame { kernel }),
@@ -325,7 +334,7 @@ pub(crate) fn plan(
             limit: limits.blocks,
         });
     }
-    if cooperative && blocks > capacity {
+    if placement == Placement::Together && blocks > capacity {
         return Err(LaunchError::NotResident {
             kernel,
             requested: blocks,
@@ -333,18 +342,13 @@ pub(crate) fn plan(
             limited_by,
         });
     }
-    let by_size = if blocks >= TREE_FROM {
-        BarrierShape::Tree
-    } else {
-        BarrierShape::Flip
-    };
     Ok(Some(LaunchPlan {
         kernel,
         blocks,
         threads,
         shared_bytes,
         dynamic_len: demand.dynamic_len,
-        barrier: terms.barrier.unwrap_or(by_size),
+        barrier: terms.barrier.unwrap_or(BarrierShape::for_blocks(blocks)),
         timeout: terms.timeout,
     }))
 }

@@ -8,13 +8,15 @@ use std::{
 use super::{
     device::Device,
     error::Error,
-    launch::{Blocks, Demand, Grid, LaunchError, LaunchPlan},
-    queue::Queue,
+    launch::{Blocks, Demand, Grid, LaunchError, LaunchPlan, Placement, Terms},
+    queue::{Queue, QueueOptions},
+    report::HangReport,
     residency::LimitedBy,
 };
 use crate::{
     kernel::{
         Acc, GridAcc, GridKernel, Kernel, Phase, Phased, SpanMut,
+        grid_barrier::BarrierShape,
         phased::{
             PersistentForm, RECORD_BARRIERS, RECORD_PHASES, RECORD_SAMPLES, RECORD_STEPS, RECORD_WORDS, RelaunchForm,
             duplicate,
@@ -77,13 +79,6 @@ pub enum Reason {
         /// Measured time of a launch.
         launch: Duration,
     },
-    /// This kernel has run both ways on this grid, and one was faster.
-    StepTimes {
-        /// Measured time of a persistent step.
-        persistent: Duration,
-        /// Measured time of a step by relaunch.
-        relaunch: Duration,
-    },
 }
 
 impl fmt::Display for Reason {
@@ -103,12 +98,6 @@ impl fmt::Display for Reason {
             }
             Self::Boundary { barrier, launch } => {
                 write!(f, "a grid barrier takes {barrier:.1?} here, a launch {launch:.1?}")
-            }
-            Self::StepTimes { persistent, relaunch } => {
-                write!(
-                    f,
-                    "a step took {persistent:.1?} persistent and {relaunch:.1?} by relaunch"
-                )
             }
         }
     }
@@ -209,6 +198,9 @@ impl RunReport {
     }
 }
 
+/// What costs are measured for: blocks, threads in each, and the barrier.
+pub(crate) type CostsKey = (usize, usize, BarrierShape);
+
 /// What boundaries between phases cost on a device, for a grid.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -229,30 +221,20 @@ impl Device {
         let residency = self.grid_residency(&Barriers {
             nanoseconds: SpanMut::new(&mut []),
         });
-        self.costs_of(residency.blocks(), residency.threads_per_block)
+        let blocks = residency.blocks();
+        self.costs_of((blocks, residency.threads_per_block, BarrierShape::for_blocks(blocks)))
     }
 
     /// Measures barrier and launch for a grid, once a device.
-    fn costs_of(&self, blocks: usize, threads: usize) -> Result<Costs, Error> {
-        let key = (blocks, threads);
+    fn costs_of(&self, key: CostsKey) -> Result<Costs, Error> {
         if let Some(costs) = lock(self.costs()).get(&key) {
             return Ok(*costs);
         }
-        let costs = measure(self, Blocks::Exactly(blocks).threads(threads))?;
+        let costs = measure(self, key)?;
         lock(self.costs()).insert(key, costs);
         Ok(costs)
     }
 }
-
-/// What steps of a kernel took on a device, for a grid.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StepTimes {
-    persistent: Option<Duration>,
-    relaunch: Option<Duration>,
-}
-
-/// Steps of a run from which on its time is kept: shorter ones measure the start.
-const KEPT_FROM: usize = 16;
 
 impl Queue {
     /// Runs a phased kernel to its end.
@@ -263,20 +245,10 @@ impl Queue {
         const { assert!(P::PHASES > 0, "a step has at least one phase") };
         let options = options.into();
         let (structure, reason) = self.choose(&phases, options)?;
-        let report = match structure {
+        match structure {
             Structure::Persistent => self.run_persistent(phases, options, reason),
             Structure::Relaunch => self.run_relaunch(phases, options, reason),
-        }?;
-        if report.steps >= KEPT_FROM {
-            let step = report.elapsed / u32::try_from(report.steps).unwrap_or(u32::MAX);
-            let mut times = lock(self.device().step_times());
-            let times = times.entry((P::NAME, report.blocks, report.threads)).or_default();
-            match structure {
-                Structure::Persistent => times.persistent = Some(step),
-                Structure::Relaunch => times.relaunch = Some(step),
-            }
         }
-        Ok(report)
     }
 
     fn choose<P: Phased>(&self, phases: &P, options: RunOptions) -> Result<(Structure, Reason), Error> {
@@ -285,7 +257,7 @@ impl Queue {
             Strategy::Relaunch => return Ok((Structure::Relaunch, Reason::Asked)),
             Strategy::Auto => {}
         }
-        let plan = match self.plan_phases(phases, options, true) {
+        let plan = match self.plan_phases(phases, options, Placement::Together) {
             Ok(plan) => plan,
             Err(LaunchError::NotResident {
                 requested,
@@ -307,22 +279,7 @@ impl Queue {
         let Some(plan) = plan else {
             return Ok((Structure::Persistent, Reason::NothingToDo));
         };
-        let kept = lock(self.device().step_times())
-            .get(&(P::NAME, plan.blocks, plan.threads))
-            .copied();
-        if let Some(StepTimes {
-            persistent: Some(persistent),
-            relaunch: Some(relaunch),
-        }) = kept
-        {
-            let structure = if persistent <= relaunch {
-                Structure::Persistent
-            } else {
-                Structure::Relaunch
-            };
-            return Ok((structure, Reason::StepTimes { persistent, relaunch }));
-        }
-        let Costs { barrier, launch } = self.device().costs_of(plan.blocks, plan.threads)?;
+        let Costs { barrier, launch } = self.device().costs_of((plan.blocks, plan.threads, plan.barrier))?;
         let structure = if barrier <= launch {
             Structure::Persistent
         } else {
@@ -339,10 +296,10 @@ impl Queue {
         options: RunOptions,
     ) -> Result<Option<(RunOptions, usize)>, LaunchError> {
         let plan = match options.strategy {
-            Strategy::Relaunch => self.plan_phases(phases, options, false),
-            Strategy::Persistent => self.plan_phases(phases, options, true),
-            Strategy::Auto => match self.plan_phases(phases, options, true) {
-                Err(LaunchError::NotResident { .. }) => self.plan_phases(phases, options, false),
+            Strategy::Relaunch => self.plan_phases(phases, options, Placement::AsIfTogether),
+            Strategy::Persistent => self.plan_phases(phases, options, Placement::Together),
+            Strategy::Auto => match self.plan_phases(phases, options, Placement::Together) {
+                Err(LaunchError::NotResident { .. }) => self.plan_phases(phases, options, Placement::AsIfTogether),
                 plan => plan,
             },
         };
@@ -356,7 +313,7 @@ impl Queue {
         &self,
         phases: &P,
         options: RunOptions,
-        cooperative: bool,
+        placement: Placement,
     ) -> Result<Option<LaunchPlan>, LaunchError> {
         // SAFETY: `Phased` allows copies, and this one is only asked for its needs.
         let phases = unsafe { duplicate(phases) };
@@ -365,12 +322,12 @@ impl Queue {
             record: SpanMut::new(&mut []),
         };
         self.device()
-            .plan(Demand::of_grid(&form), options.grid, cooperative, self.terms())
+            .plan(Demand::of_grid(&form), options.grid, placement, self.terms())
     }
 
     fn run_persistent<P: Phased>(&self, phases: P, options: RunOptions, reason: Reason) -> Result<RunReport, Error> {
         let start = Instant::now();
-        let Some(plan) = self.plan_phases(&phases, options, true)? else {
+        let Some(plan) = self.plan_phases(&phases, options, Placement::Together)? else {
             return Ok(nothing(Structure::Persistent, reason));
         };
         let mut record = self.device().zeroed::<u64>(plan.blocks * RECORD_WORDS)?;
@@ -406,7 +363,7 @@ impl Queue {
 
     fn run_relaunch<P: Phased>(&self, phases: P, options: RunOptions, reason: Reason) -> Result<RunReport, Error> {
         let start = Instant::now();
-        let Some(plan) = self.plan_phases(&phases, options, false)? else {
+        let Some(plan) = self.plan_phases(&phases, options, Placement::AsIfTogether)? else {
             return Ok(nothing(Structure::Relaunch, reason));
         };
         let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
@@ -414,29 +371,16 @@ impl Queue {
         let mut step = 0;
         let steps = loop {
             for index in 0..P::PHASES {
-                // The time limit of the queue is for the whole run, as it is when the run is one launch.
-                if let Some(limit) = plan.timeout
-                    && start.elapsed() >= limit
-                {
-                    let report = super::report::HangReport::new(Vec::new(), plan.blocks, plan.threads, 0);
-                    return Err(LaunchError::TimedOut {
-                        kernel: P::NAME,
-                        after: limit,
-                        report,
-                    }
-                    .into());
-                }
+                let terms = self.what_is_left(&plan, start)?;
                 // SAFETY: `Phased` allows copies.
                 let phases = unsafe { duplicate(&phases) };
                 let at = Phase { index, step };
-                self.launch(
-                    grid,
-                    RelaunchForm {
-                        phases,
-                        at,
-                        stopped: stopped.span_mut(),
-                    },
-                )?;
+                let form = RelaunchForm {
+                    phases,
+                    at,
+                    stopped: stopped.span_mut(),
+                };
+                self.launch_on(grid, form, terms)?;
                 // The launch of phase 0 has decided whether its step is done at all.
                 if index == 0 && step % options.check_every == 0 && self.stopped_at(&stopped, step) != 0 {
                     break;
@@ -458,6 +402,26 @@ impl Queue {
             phase: None,
             imbalance: None,
             in_barriers: None,
+        })
+    }
+
+    /// The queue's terms for the next launch of a run: its time limit is for the whole run, as if that were one launch.
+    fn what_is_left(&self, plan: &LaunchPlan, start: Instant) -> Result<Terms, LaunchError> {
+        let Some(limit) = plan.timeout else {
+            return Ok(self.terms());
+        };
+        let left = limit.saturating_sub(start.elapsed());
+        if left.is_zero() {
+            let report = HangReport::new(Vec::new(), plan.blocks, plan.threads, 0);
+            return Err(LaunchError::TimedOut {
+                kernel: plan.kernel,
+                after: limit,
+                report,
+            });
+        }
+        Ok(Terms {
+            timeout: Some(left),
+            ..self.terms()
         })
     }
 
@@ -484,8 +448,9 @@ fn nothing(structure: Structure, reason: Reason) -> RunReport {
 const ROUNDS: usize = 64;
 const TRIES: usize = 5;
 
-fn measure(device: &Device, grid: Grid) -> Result<Costs, Error> {
-    let queue = device.queue();
+fn measure(device: &Device, (blocks, threads, barrier): CostsKey) -> Result<Costs, Error> {
+    let queue = device.queue_with(QueueOptions::default().barrier(barrier));
+    let grid = Blocks::Exactly(blocks).threads(threads);
     let mut costs = Costs {
         barrier: Duration::MAX,
         launch: Duration::MAX,

@@ -8,7 +8,7 @@ use super::{
     buffer::{AllocationError, Buffer, CopyError},
     device::Device,
     event::Event,
-    launch::{Demand, Grid, LaunchError, Terms},
+    launch::{Demand, Grid, LaunchError, Placement, Terms},
     scope::Dispatcher,
 };
 use crate::{
@@ -188,13 +188,15 @@ impl Queue {
     /// # Errors
     /// If the launch is refused, a thread panics, the threads deadlock, or time runs out.
     pub fn launch<K: Kernel>(&self, grid: impl Into<Grid>, kernel: K) -> Result<(), LaunchError> {
+        self.launch_on(grid.into(), kernel, self.options.terms)
+    }
+
+    /// [`launch`](Self::launch), on other terms than the queue's.
+    pub(super) fn launch_on<K: Kernel>(&self, grid: Grid, kernel: K, terms: Terms) -> Result<(), LaunchError> {
         // Before the turn, which the launch that this is inside of may have.
         self.device.refuse_nested(K::NAME)?;
         let _turn = self.turn();
-        match self
-            .device
-            .plan(Demand::of(&kernel), grid.into(), false, self.options.terms)?
-        {
+        match self.device.plan(Demand::of(&kernel), grid, Placement::Anyhow, terms)? {
             Some(plan) => self.device.launch(&plan, kernel),
             None => Ok(()),
         }
@@ -209,10 +211,12 @@ impl Queue {
         // Before the turn, which the launch that this is inside of may have.
         self.device.refuse_nested(K::NAME)?;
         let _turn = self.turn();
-        match self
-            .device
-            .plan(Demand::of_grid(&kernel), grid.into(), true, self.options.terms)?
-        {
+        match self.device.plan(
+            Demand::of_grid(&kernel),
+            grid.into(),
+            Placement::Together,
+            self.options.terms,
+        )? {
             Some(plan) => self.device.launch_cooperative(&plan, kernel),
             None => Ok(()),
         }

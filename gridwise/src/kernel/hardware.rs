@@ -10,8 +10,7 @@ use bytemuck::Pod;
 
 use super::atomic::{Scope, Word};
 
-/// Keeps [`Hardware`] ours to implement.
-pub trait Sealed {}
+pub(crate) use super::sealed::Sealed;
 
 /// Where an element lies.
 #[derive(Debug)]

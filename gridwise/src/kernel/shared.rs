@@ -41,6 +41,12 @@ impl SharedCursor {
     }
 
     fn take<T>(&mut self, len: usize) -> usize {
+        const {
+            assert!(
+                align_of::<T>() <= 128,
+                "elements of shared memory are aligned to at most 128 bytes"
+            )
+        };
         let start = self
             .used
             .checked_next_multiple_of(align_of::<T>())

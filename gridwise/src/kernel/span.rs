@@ -178,7 +178,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     /// As [`get`](Self::get).
     #[inline(always)]
     #[track_caller]
-    pub fn atomic(&self, index: usize) -> Atomic<'a, T>
+    pub fn atomic(&self, index: usize) -> Atomic<'_, T>
     where
         T: Word,
     {

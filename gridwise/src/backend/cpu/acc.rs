@@ -94,6 +94,21 @@ impl<B, G> Cpu<'_, B, G> {
     }
 }
 
+/// Every how many barriers a thread reads the clock, for the timeout.
+const CLOCK_EVERY: u64 = 1024;
+
+impl<B: Block, G: Copy> Cpu<'_, B, G> {
+    /// At a barrier, the thread's `count`th of its kind: leaves a launch that has failed or has run too long. Threads that are
+    /// never late for each other notice in no other way.
+    #[inline(always)]
+    fn look_up(self, count: u64) {
+        self.flight.check();
+        if count.is_multiple_of(CLOCK_EVERY) {
+            self.flight.fail_if_late();
+        }
+    }
+}
+
 /// Orders that release become sequentially consistent: that orders the store before the look at the sleepers in
 /// [`Flight::stored`]. For a read-modify-write it is the same instruction on the common machines.
 #[inline(always)]
@@ -253,6 +268,10 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
 
     #[inline(always)]
     fn block_barrier(self, location: &'static Location<'static>) {
+        if self.block.threads() == 1 {
+            return;
+        }
+        self.look_up(self.seat.enter_block_barrier());
         self.block.meet(
             self,
             0,
@@ -284,9 +303,6 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
     }
 }
 
-/// Every how many grid barriers a thread reads the clock, for the timeout.
-const CLOCK_EVERY: u64 = 1024;
-
 impl<B: Block> GridHardware for Cpu<'_, B, GridState> {
     #[inline(always)]
     fn grid_state(self) -> GridState {
@@ -295,10 +311,7 @@ impl<B: Block> GridHardware for Cpu<'_, B, GridState> {
 
     #[inline(always)]
     fn enter_grid_barrier(self) {
-        self.flight.check();
-        if self.seat.enter_grid_barrier().is_multiple_of(CLOCK_EVERY) {
-            self.flight.fail_if_late();
-        }
+        self.look_up(self.seat.enter_grid_barrier());
     }
 
     #[inline(always)]

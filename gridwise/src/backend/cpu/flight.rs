@@ -134,8 +134,9 @@ impl<'a> Flight<'a> {
         self.stored();
     }
 
-    /// The next block for a team that has finished one.
+    /// The next block for a team that has finished one. Between blocks is where a launch without barriers can be given up.
     pub(super) fn claim_block(&self) -> usize {
+        self.fail_if_late();
         self.rest.next_block.0.fetch_add(1, Ordering::Relaxed)
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Seat {
     block: AtomicUsize,
     /// Grid barriers it has entered.
     rounds: AtomicU64,
+    /// Block barriers it has entered, in all launches.
+    block_rounds: AtomicU64,
     odd_reductions: AtomicBool,
     site: Mutex<Option<WaitSite>>,
 }
@@ -45,6 +47,14 @@ impl Seat {
 
     pub(super) fn start_block(&self, block: usize) {
         self.block.store(block, Relaxed);
+    }
+
+    /// Counts a block barrier, and returns how many there were.
+    #[inline(always)]
+    pub(super) fn enter_block_barrier(&self) -> u64 {
+        let rounds = self.block_rounds.load(Relaxed) + 1;
+        self.block_rounds.store(rounds, Relaxed);
+        rounds
     }
 
     /// Counts a grid barrier, and returns how many there were.

@@ -22,7 +22,7 @@ mod test;
 fn slot<T: Pod, H: Hardware>(hardware: H, warp: usize) -> Place<T> {
     const {
         assert!(
-            size_of::<T>() <= SLOT_BYTES,
+            size_of::<T>() <= SLOT_BYTES && align_of::<T>() <= SLOT_BYTES,
             "block collectives take values of at most 64 bytes"
         )
     };
