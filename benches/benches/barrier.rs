@@ -1,14 +1,29 @@
 //! Nanoseconds per barrier: two threads that do nothing else, with a microsecond of work between, and with more threads than cores.
 
+use gridwise::kernel::grid_barrier::BarrierShape;
 use gridwise_benches::harness::{self, Comparison};
+use gridwise_benches::ours::barrier as ours;
 use gridwise_benches::peers::barrier::{self, Barrier, Monotonic, OneLine, Yield, overhead};
 use gridwise_benches::{affinity, busy};
 use std::time::Duration;
 
-/// The barriers of gridwise go here, each by `add`, as in `peer` below; `barrier::measure_with` is one thread's part. `threads` threads, each with `work`
-/// steps of `busy::work` before each arrival.
-fn gridwise(comparison: Comparison<'_>, threads: usize, work: u64) -> Comparison<'_> {
-    let _ = (threads, work);
+/// The grid barriers. `threads` blocks, each with `work` steps of `busy::work` before each arrival.
+fn gridwise(mut comparison: Comparison<'_>, threads: usize, work: u64) -> Comparison<'_> {
+    let rounds = if threads > affinity::cores() { 50_000 } else { 200_000 };
+    for (name, shape) in [
+        ("gridwise, flip", BarrierShape::Flip),
+        ("gridwise, counter", BarrierShape::Counter),
+        ("gridwise, tree", BarrierShape::Tree),
+    ] {
+        comparison = comparison.add(name, fewer(rounds, work), move |rounds| {
+            overhead(rounds, work, || ours::grid_barrier(threads, shape, rounds, work))
+        });
+    }
+    if work == 0 {
+        comparison = comparison.add("gridwise, reduction", rounds, move |rounds| {
+            ours::grid_reduction(threads, BarrierShape::Flip, rounds)
+        });
+    }
     comparison
 }
 

@@ -1,5 +1,12 @@
 //! Microseconds per step of conjugate gradients on the 2-D Poisson matrix, 512², f64.
 
+use std::time::{Duration, Instant};
+
+use gridwise::algorithm::{
+    solve::{Method, SolveOptions, Solver},
+    sparse::Csr,
+};
+use gridwise::prelude::*;
 use gridwise_benches::affinity;
 use gridwise_benches::harness::{self, Comparison};
 use gridwise_benches::peers::barrier::{Monotonic, OneLine};
@@ -7,10 +14,47 @@ use gridwise_benches::peers::cg::{self, Problem};
 
 const STEPS: u64 = 40;
 
-/// gridwise goes here, each by `add`. `cg::serial` gives the residual norm to check against.
+/// The library's solver, told to do that many steps whatever the residual; it starts from the same residual as the peers.
 fn gridwise<'a>(comparison: Comparison<'a>, problem: &'a Problem, threads: usize) -> Comparison<'a> {
-    let _ = (problem, threads);
+    let matrix: &'static Csr = Box::leak(Box::new(csr(problem)));
+    let steps_of = move |strategy| move |steps| solve_steps(problem, matrix, steps, threads, strategy);
     comparison
+        .add("gridwise, persistent", STEPS, steps_of(Strategy::Persistent))
+        .add("gridwise, relaunch", STEPS, steps_of(Strategy::Relaunch))
+}
+
+/// The time of `steps` steps, and a check that they lead where `cg::serial` leads.
+fn solve_steps(problem: &Problem, matrix: &Csr, steps: u64, threads: usize, strategy: Strategy) -> Duration {
+    let device = Device::open(&format!("cpu:blocks={threads}")).expect("a device with a block a core");
+    let queue = device.queue();
+    let options = SolveOptions::default()
+        .method(Method::ConjugateGradients)
+        .tolerance(0.0)
+        .max_steps(steps as usize)
+        .run(strategy);
+    let mut solver = Solver::new(&queue, matrix, &problem.b, options).expect("a system that can be solved");
+    let start = Instant::now();
+    solver.advance(usize::MAX).expect("the steps");
+    let elapsed = start.elapsed();
+    let solution = solver.finish().expect("a solution");
+    let length = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let expected = cg::serial(problem, steps).norm / length(&problem.b);
+    let residual = solution.residuals[steps as usize];
+    assert!(
+        (residual - expected).abs() <= 1e-9 * expected,
+        "{residual} instead of {expected}"
+    );
+    elapsed
+}
+
+fn csr(problem: &Problem) -> Csr {
+    let matrix = &problem.matrix;
+    let entries = (0..matrix.rows()).flat_map(|row| {
+        let of = matrix.entries(row);
+        let entry = move |at: usize| (row as u32, matrix.columns()[at], matrix.values()[at]);
+        of.map(entry)
+    });
+    Csr::from_sorted_entries(matrix.rows(), matrix.rows(), entries).expect("sorted entries")
 }
 
 fn main() {

@@ -1,14 +1,30 @@
 //! Microseconds per Jacobi iteration, 5-point stencil, f32, small to medium grids.
 
+use gridwise::prelude::Strategy;
 use gridwise_benches::affinity;
 use gridwise_benches::harness::{self, Comparison};
+use gridwise_benches::ours::jacobi as ours;
 use gridwise_benches::peers::barrier::{Monotonic, OneLine};
 use gridwise_benches::peers::jacobi;
 
-/// gridwise goes here, each by `add`. `jacobi::initial` is the start, `jacobi::serial` the result to check against.
+/// One launch with grid barriers, the inner loops over slices and over spans; as phases, both ways; and one block alone.
 fn gridwise(comparison: Comparison<'_>, n: usize, steps: u64, threads: usize) -> Comparison<'_> {
-    let _ = (n, steps, threads);
+    let phases = move |strategy: Strategy| move |steps| ours::phases(n, steps, threads, strategy);
     comparison
+        .add("gridwise", steps, move |steps| {
+            ours::persistent::<true>(n, steps, threads).elapsed
+        })
+        .add("gridwise, spans", steps, move |steps| {
+            ours::persistent::<false>(n, steps, threads).elapsed
+        })
+        .add("gridwise, phases persistent", steps, phases(Strategy::Persistent))
+        .add("gridwise, phases by relaunch", steps, phases(Strategy::Relaunch))
+        .add("gridwise, one block", steps, move |steps| {
+            ours::persistent::<true>(n, steps, 1).elapsed
+        })
+        .add("gridwise, one block, spans", steps, move |steps| {
+            ours::persistent::<false>(n, steps, 1).elapsed
+        })
 }
 
 fn main() {

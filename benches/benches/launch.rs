@@ -1,14 +1,18 @@
 //! Nanoseconds per launch of an empty region that every thread must have run: hot, and after the caller has been busy elsewhere.
 
+use gridwise::host::device::WaitPolicy;
 use gridwise_benches::affinity;
 use gridwise_benches::harness::{self, Comparison};
+use gridwise_benches::ours::launch as ours;
 use gridwise_benches::peers::launch;
 use std::time::Duration;
 
-/// The launches of gridwise go here, each by `add`, measured by `launch::rendezvous`.
+/// Launches with workers that never sleep, and with the default policy.
 fn gridwise(comparison: Comparison<'_>, threads: usize, idle: Duration, launches: u64) -> Comparison<'_> {
-    let _ = (threads, idle, launches);
+    let launches_with = move |wait: WaitPolicy| move |count| ours::launches(threads, wait, count, idle);
     comparison
+        .add("gridwise, active", launches, launches_with(WaitPolicy::Active))
+        .add("gridwise", launches, launches_with(WaitPolicy::Adaptive))
 }
 
 fn main() {

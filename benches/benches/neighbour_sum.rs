@@ -2,6 +2,7 @@
 
 use gridwise_benches::affinity;
 use gridwise_benches::harness::{self, Comparison};
+use gridwise_benches::ours::neighbour_sum::{Arrays, Form};
 use gridwise_benches::peers::neighbour_sum;
 use std::sync::Mutex;
 
@@ -9,10 +10,24 @@ const ELEMENTS: usize = 16 << 20;
 const CHUNK: usize = 256;
 const PASSES: u64 = 3;
 
-/// gridwise goes here, each by `add`. `input` are the numbers; `out` is written by every contender in turn, so that it is in memory already.
-fn gridwise<'a>(comparison: Comparison<'a>, input: &'a [i32], out: &'a Mutex<Vec<i32>>) -> Comparison<'a> {
-    let _ = (input, out);
+/// The kernel in its forms. `arrays` are on the device already, and written by every form in turn.
+fn gridwise<'a>(comparison: Comparison<'a>, arrays: &'a Mutex<Arrays>, threads: usize) -> Comparison<'a> {
+    let sample = move |form: Form, workers: usize| {
+        move |passes| {
+            let mut arrays = arrays.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            arrays.run(form, workers, passes)
+        }
+    };
     comparison
+        .add("gridwise, raw loop in the kernel", PASSES, sample(Form::Raw, threads))
+        .add("gridwise, slices", PASSES, sample(Form::Slices, threads))
+        .add(
+            "gridwise, slices, wrap in the loop",
+            PASSES,
+            sample(Form::SlicesRemainder, threads),
+        )
+        .add("gridwise, bare indices", PASSES, sample(Form::Indices, threads))
+        .add("gridwise, slices, one block", PASSES, sample(Form::Slices, 1))
 }
 
 fn main() {
@@ -20,6 +35,7 @@ fn main() {
     let threads = affinity::cores();
     let input = neighbour_sum::input(ELEMENTS);
     let out = Mutex::new(input.clone());
+    let arrays = Mutex::new(Arrays::new(&input));
     Comparison::new(format!(
         "neighbour sum, {} Mi elements, chunk {CHUNK}, {threads} threads",
         ELEMENTS >> 20
@@ -28,7 +44,7 @@ fn main() {
     .per_iteration(ELEMENTS as u64)
     .baseline("by hand")
     .with(|comparison| peers(comparison, &input, &out, threads))
-    .with(|comparison| gridwise(comparison, &input, &out))
+    .with(|comparison| gridwise(comparison, &arrays, threads))
     .run();
 }
 

@@ -12,7 +12,7 @@
 //!
 //! By default both sides are built for the target's baseline. With `-C target-cpu=native` the C peers get `-march=native` as well (the build script looks
 //! for AVX2 among the target features), so that both languages may always use the same instructions. C code is compiled at `-O3`; without a C compiler
-//! that links OpenMP those contenders are absent, and everything else works. fork_union compiles C++; `--no-default-features` leaves it out.
+//! that links OpenMP those contenders are absent, and everything else works. fork_union compiles C++, and comes with `--features fork_union`.
 //!
 //! | module | what |
 //! |---|---|
@@ -33,4 +33,5 @@
 pub mod affinity;
 pub mod busy;
 pub mod harness;
+pub mod ours;
 pub mod peers;

@@ -1,4 +1,27 @@
 //! What the program `gridwise` is made of.
+#![forbid(unsafe_code)]
 
+pub mod arguments;
+pub mod console;
+pub mod device;
+pub mod devices;
+pub mod failure;
 pub mod matrix_market;
+pub mod output;
 pub mod plot;
+pub mod solve;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+
+/// Does what was asked for.
+///
+/// # Errors
+///
+/// [`Failure`], whose exit code the process should end with.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match &arguments.command {
+        Command::Devices(arguments) => devices::run(arguments),
+        Command::Solve(arguments) => solve::run(arguments),
+    }
+}

@@ -63,3 +63,8 @@ pub mod prelude {
     pub use crate::kernel::prelude::*;
     pub use core::sync::atomic::Ordering;
 }
+
+/// The program in the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,11 +1,15 @@
 //! The one place that atomics, locks and threads come from: std, or loom when a protocol is explored.
+//!
+//! `Arc` is std's in both: counting references is no part of our protocols, and loom's cannot hold a trait object.
+
+pub(crate) use std::sync::Arc;
 
 #[cfg(loom)]
 pub(crate) use loom::{
     hint,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize},
+        Condvar, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, fence},
     },
     thread,
 };
@@ -14,8 +18,8 @@ pub(crate) use loom::{
 pub(crate) use std::{
     hint,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize},
+        Condvar, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, fence},
     },
     thread,
 };
@@ -29,3 +33,13 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Padded<T>(pub(crate) T);
+
+/// Explores a model with loom: all interleavings with at most `preemptions` forced switches, or as many as
+/// `LOOM_MAX_PREEMPTIONS` says. Bugs in protocols of this size need one or two; without a bound the models take hours.
+#[cfg(all(test, loom))]
+pub(crate) fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound.get_or_insert(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(model);
+}

@@ -24,6 +24,17 @@ fn a_device_is_opened_by_name() {
     assert_eq!(device.most_resident_blocks(), 6);
     assert_eq!(Device::open("check:h100").unwrap().most_resident_blocks(), 132 * 16);
     assert_eq!(Device::open("check:h20").unwrap().most_resident_blocks(), 78 * 16);
+    for name in [
+        "check:h20,held=3,seed=9,steps=1000",
+        "check:lockstep=on,weak=off,exact=on,order=random,schedule=pct",
+        "check:order=descending,schedule=round_robin,shared=1000",
+    ] {
+        let device = Device::open(name).unwrap();
+        let again = Device::open(&device.name()).unwrap();
+        assert_eq!(again.name(), device.name());
+        assert_eq!(again.properties(), device.properties());
+        assert_eq!(again.most_resident_blocks(), device.most_resident_blocks());
+    }
     for bad in [
         "check:mps=0",
         "check:warp=65",

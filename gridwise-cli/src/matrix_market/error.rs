@@ -164,6 +164,17 @@ pub enum InputError {
         columns: u32,
     },
 
+    /// A matrix that has to be square is not.
+    #[error("{at}: expected a square matrix, found {rows} x {columns}")]
+    Rectangular {
+        /// The size line.
+        at: Location,
+        /// Declared number of rows.
+        rows: u32,
+        /// Declared number of columns.
+        columns: u32,
+    },
+
     /// A file that should hold a vector holds a matrix with several columns, or none.
     #[error("{at}: expected a vector, n x 1, found {rows} x {columns}")]
     NotAVector {

@@ -44,7 +44,7 @@ use header::{Banner, Format, Size};
 use lines::Lines;
 
 pub use error::{Axis, BannerWord, InputError, Location};
-pub use write::{OutputError, write_vector, write_vector_to};
+pub use write::{write_vector, write_vector_to};
 
 /// A sparse matrix, all of whose entries are listed.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,6 +126,24 @@ pub fn read_matrix(path: impl AsRef<Path>, duplicates: Duplicates) -> Result<Mat
     parse_matrix(&read(path.as_ref())?, path, duplicates)
 }
 
+/// Reads the matrix in the file at `path`, which has to have as many rows as columns.
+///
+/// # Errors
+///
+/// [`InputError`] where the file cannot be read, breaks a rule of the format, or holds a matrix that is not square.
+pub fn read_square_matrix(path: impl AsRef<Path>, duplicates: Duplicates) -> Result<Matrix, InputError> {
+    matrix(&read(path.as_ref())?, path.as_ref(), duplicates, |at, size| {
+        if size.rows == size.columns {
+            return Ok(());
+        }
+        Err(InputError::Rectangular {
+            at,
+            rows: size.rows,
+            columns: size.columns,
+        })
+    })
+}
+
 /// Reads the matrix in `bytes`, the contents of a file called `file` in messages.
 ///
 /// The memory taken grows with the length of `bytes`, whatever dimensions they declare.
@@ -134,9 +152,20 @@ pub fn read_matrix(path: impl AsRef<Path>, duplicates: Duplicates) -> Result<Mat
 ///
 /// As [`read_matrix`].
 pub fn parse_matrix(bytes: &[u8], file: impl AsRef<Path>, duplicates: Duplicates) -> Result<Matrix, InputError> {
-    let mut lines = Lines::new(file.as_ref(), bytes);
+    matrix(bytes, file.as_ref(), duplicates, |_, _| Ok(()))
+}
+
+/// The matrix in `bytes`, if `fits` agrees to the size on the line that it is told.
+fn matrix(
+    bytes: &[u8],
+    file: &Path,
+    duplicates: Duplicates,
+    fits: impl FnOnce(Location, &Size) -> Result<(), InputError>,
+) -> Result<Matrix, InputError> {
+    let mut lines = Lines::new(file, bytes);
     let banner = Banner::parse(&mut lines)?;
     let size = Size::parse(&mut lines, &banner)?;
+    fits(lines.at(), &size)?;
     let mut entries = entries(&mut lines, &banner, &size, duplicates)?;
     if banner.format == Format::Array {
         entries.retain(|entry| entry.value != 0.0);

@@ -1,1 +1,7 @@
-//! Ready-made solvers.
+//! Ready-made algorithms, kernel half and host half together.
+//!
+//! * [`sparse`] holds sparse matrices, checked when they are made.
+//! * [`solve`] solves sparse linear systems: the whole iteration runs inside the kernel, which decides itself when to stop.
+
+pub mod solve;
+pub mod sparse;

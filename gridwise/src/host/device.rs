@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use super::{
     buffer::{AllocationError, Buffer},
-    launch::{Demand, Grid, LaunchError, LaunchPlan, Terms, plan},
-    phases::Costs,
+    launch::{Demand, Grid, LaunchError, LaunchPlan, Placement, Terms, plan},
+    phases::{Costs, CostsKey},
     queue::{Queue, QueueOptions},
     residency::{Capacity, Limits, Residency},
 };
@@ -139,6 +139,33 @@ impl FromStr for CpuOptions {
     }
 }
 
+impl fmt::Display for WaitPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Active => "active",
+            Self::Adaptive => "adaptive",
+            Self::Passive => "passive",
+        })
+    }
+}
+
+/// The text that [`FromStr`] takes: the shape, and whatever else is not as usual.
+impl fmt::Display for CpuOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "blocks={},threads={}", self.resident_blocks, self.threads_per_block)?;
+        if self.wait != WaitPolicy::default() {
+            write!(f, ",wait={}", self.wait)?;
+        }
+        if !self.pin {
+            f.write_str(",pin=off")?;
+        }
+        if self.shared_bytes != SHARED_BYTES {
+            write!(f, ",shared={}", self.shared_bytes)?;
+        }
+        Ok(())
+    }
+}
+
 /// A device could not be opened.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -164,7 +191,7 @@ pub enum DeviceError {
     /// A setting of a checking device that is not understood.
     #[error(
         "device option `{setting}` is not understood; a check device takes small, h100 or h20, then mps=N, blocks=N, threads=N, \
-         warp=N, shared=BYTES, held=N, seed=N, steps=N, lockstep=on|off, weak=on|off, exact=on|off, \
+         warp=N, shared=BYTES, threads_per_mp=N, shared_per_mp=BYTES, held=N, seed=N, steps=N, lockstep=on|off, weak=on|off, exact=on|off, \
          order=ascending|descending|random, schedule=random|pct|round_robin, separated by commas"
     )]
     CheckSetting {
@@ -205,8 +232,7 @@ pub struct Device {
 
 struct Inner {
     backend: Backend,
-    costs: Mutex<HashMap<(usize, usize), Costs>>,
-    steps: Mutex<HashMap<(&'static str, usize, usize), super::phases::StepTimes>>,
+    costs: Mutex<HashMap<CostsKey, Costs>>,
 }
 
 enum Backend {
@@ -220,8 +246,9 @@ impl Device {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn from_env() -> Result<Self, DeviceError> {
-        match env::var(DEVICE_VARIABLE) {
-            Ok(name) if !name.is_empty() => Self::open(&name),
+        match env::var_os(DEVICE_VARIABLE) {
+            // No device has a name that is not Unicode, so what stands for the rest of it in the error does no harm.
+            Some(name) if !name.is_empty() => Self::open(&name.to_string_lossy()),
             _ => Self::cpu(CpuOptions::default()),
         }
     }
@@ -284,7 +311,6 @@ impl Device {
             inner: Arc::new(Inner {
                 backend,
                 costs: Mutex::default(),
-                steps: Mutex::default(),
             }),
         }
     }
@@ -292,12 +318,7 @@ impl Device {
     /// The name that opens a device like this one.
     pub fn name(&self) -> String {
         match &self.inner.backend {
-            Backend::Cpu(cpu) => {
-                format!(
-                    "cpu:blocks={},threads={}",
-                    cpu.options.resident_blocks, cpu.options.threads_per_block
-                )
-            }
+            Backend::Cpu(cpu) => format!("cpu:{}", cpu.options),
             Backend::Check(check) => format!("check:{}", check.model()),
         }
     }
@@ -308,6 +329,8 @@ impl Device {
             Backend::Cpu(cpu) => DeviceProperties {
                 name: self.name(),
                 cores: cpu.topology.parallelism,
+                cores_of_machine: cpu.topology.machine,
+                limited_by: cpu.topology.limit,
                 workers: cpu.options.resident_blocks * cpu.options.threads_per_block,
                 threads_per_block: cpu.options.threads_per_block,
                 shared_bytes: cpu.options.shared_bytes,
@@ -318,6 +341,8 @@ impl Device {
                 DeviceProperties {
                     name: self.name(),
                     cores: 1,
+                    cores_of_machine: 1,
+                    limited_by: CoreLimit::Machine,
                     workers: model.multiprocessors * model.threads_per_multiprocessor,
                     threads_per_block: model.threads_per_block,
                     shared_bytes: model.shared_bytes,
@@ -404,7 +429,7 @@ impl Device {
         &self,
         demand: Demand,
         grid: Grid,
-        cooperative: bool,
+        placement: Placement,
         terms: Terms,
     ) -> Result<Option<LaunchPlan>, LaunchError> {
         plan(
@@ -413,9 +438,18 @@ impl Device {
             |threads| self.reserved(threads),
             demand,
             grid,
-            cooperative,
+            placement,
             terms,
         )
+    }
+
+    /// An error on a thread that runs a kernel of this device: a launch from there would wait for itself.
+    pub(crate) fn refuse_nested(&self, kernel: &'static str) -> Result<(), LaunchError> {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) if cpu.runs_here() => Err(LaunchError::Nested { kernel }),
+            Backend::Check(check) if check.runs_here() => Err(LaunchError::Nested { kernel }),
+            Backend::Cpu(_) | Backend::Check(_) => Ok(()),
+        }
     }
 
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
@@ -432,20 +466,37 @@ impl Device {
         }
     }
 
-    /// Measured costs of barriers and launches, by blocks and threads.
-    pub(crate) fn costs(&self) -> &Mutex<HashMap<(usize, usize), Costs>> {
+    /// Measured costs of barriers and launches.
+    pub(crate) fn costs(&self) -> &Mutex<HashMap<CostsKey, Costs>> {
         &self.inner.costs
-    }
-
-    /// Measured times of steps, by kernel, blocks and threads.
-    pub(crate) fn step_times(&self) -> &Mutex<HashMap<(&'static str, usize, usize), super::phases::StepTimes>> {
-        &self.inner.steps
     }
 }
 
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Device({})", self.name())
+    }
+}
+
+/// What limits the cores that a process may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CoreLimit {
+    /// The machine: all its cores are usable.
+    Machine,
+    /// The affinity mask of the process, as `taskset` and batch systems set it.
+    AffinityMask,
+    /// The processor time that its cgroup is given, as containers set it.
+    Quota,
+}
+
+impl fmt::Display for CoreLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Machine => "the machine",
+            Self::AffinityMask => "the affinity mask",
+            Self::Quota => "the cgroup quota",
+        })
     }
 }
 
@@ -457,6 +508,10 @@ pub struct DeviceProperties {
     pub name: String,
     /// Cores' worth of time that the process may use.
     pub cores: usize,
+    /// Cores of the machine.
+    pub cores_of_machine: usize,
+    /// What makes [`cores`](Self::cores) that number.
+    pub limited_by: CoreLimit,
     /// Workers, the launching thread among them.
     pub workers: usize,
     /// Threads in each block, where a launch does not say.
@@ -465,4 +520,22 @@ pub struct DeviceProperties {
     pub shared_bytes: usize,
     /// How workers wait for the next launch.
     pub wait: WaitPolicy,
+}
+
+#[cfg(all(test, not(loom)))]
+mod test {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_device_opens_one_like_it() {
+        for name in [
+            "cpu:blocks=2,threads=1",
+            "cpu:blocks=1,threads=2,wait=passive",
+            "cpu:blocks=3,threads=1,wait=active,pin=off,shared=4096",
+        ] {
+            let device = Device::open(name).unwrap();
+            assert_eq!(device.name(), name);
+            assert_eq!(Device::open(&device.name()).unwrap().properties(), device.properties());
+        }
+    }
 }

@@ -282,6 +282,17 @@ impl Demand {
     }
 }
 
+/// Whether the blocks of a launch have to be resident together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// In any order, at the same time or one after another.
+    Anyhow,
+    /// All together, or the launch is refused.
+    Together,
+    /// In any order, on a grid of the size that it would have together: a launch of a run that may go either way.
+    AsIfTogether,
+}
+
 /// What the queue adds to a launch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Terms {
@@ -289,9 +300,6 @@ pub(crate) struct Terms {
     pub(crate) barrier: Option<BarrierShape>,
     pub(crate) timeout: Option<Duration>,
 }
-
-/// Blocks from which on the tree is the default barrier.
-const TREE_FROM: usize = 32;
 
 /// Checks a launch. `Ok(None)` is a launch with nothing to do.
 ///
@@ -302,7 +310,7 @@ pub(crate) fn plan(
     reserved: impl Fn(usize) -> usize,
     demand: Demand,
     grid: Grid,
-    cooperative: bool,
+    placement: Placement,
     terms: Terms,
 ) -> Result<Option<LaunchPlan>, LaunchError> {
     let kernel = demand.kernel;
@@ -326,10 +334,10 @@ pub(crate) fn plan(
         });
     }
     let residency = limits.residency(threads, shared_bytes);
-    let (capacity, limited_by) = match (cooperative, terms.headroom, limits.taken) {
-        (false, ..) | (true, 0, 0) => (residency.blocks(), residency.limited_by),
-        (true, headroom, 0) => (residency.blocks().saturating_sub(headroom), LimitedBy::Headroom),
-        (true, headroom, taken) => (
+    let (capacity, limited_by) = match (placement, terms.headroom, limits.taken) {
+        (Placement::Anyhow, ..) | (_, 0, 0) => (residency.blocks(), residency.limited_by),
+        (_, headroom, 0) => (residency.blocks().saturating_sub(headroom), LimitedBy::Headroom),
+        (_, headroom, taken) => (
             residency.blocks().saturating_sub(headroom.saturating_add(taken)),
             LimitedBy::OtherWork,
         ),
@@ -349,7 +357,7 @@ pub(crate) fn plan(
             limit: limits.blocks,
         });
     }
-    if cooperative && blocks > capacity {
+    if placement == Placement::Together && blocks > capacity {
         return Err(LaunchError::NotResident {
             kernel,
             requested: blocks,
@@ -357,18 +365,13 @@ pub(crate) fn plan(
             limited_by,
         });
     }
-    let by_size = if blocks >= TREE_FROM {
-        BarrierShape::Tree
-    } else {
-        BarrierShape::Flip
-    };
     Ok(Some(LaunchPlan {
         kernel,
         blocks,
         threads,
         shared_bytes,
         dynamic_len: demand.dynamic_len,
-        barrier: terms.barrier.unwrap_or(by_size),
+        barrier: terms.barrier.unwrap_or(BarrierShape::for_blocks(blocks)),
         timeout: terms.timeout,
     }))
 }

@@ -8,13 +8,15 @@ use std::{
 use super::{
     device::Device,
     error::Error,
-    launch::{Blocks, Demand, Grid, LaunchError, LaunchPlan},
-    queue::Queue,
+    launch::{Blocks, Demand, Grid, LaunchError, LaunchPlan, Placement, Terms},
+    queue::{Queue, QueueOptions},
+    report::HangReport,
     residency::LimitedBy,
 };
 use crate::{
     kernel::{
         Acc, GridAcc, GridKernel, Kernel, Phase, Phased, SpanMut,
+        grid_barrier::BarrierShape,
         phased::{
             PersistentForm, RECORD_BARRIERS, RECORD_PHASES, RECORD_SAMPLES, RECORD_STEPS, RECORD_WORDS, RelaunchForm,
             duplicate,
@@ -59,6 +61,8 @@ impl fmt::Display for Structure {
 pub enum Reason {
     /// It was asked for.
     Asked,
+    /// There was nothing to do: a grid without blocks, or an algorithm that had its answer before it ran anything.
+    NothingToDo,
     /// The grid cannot be resident.
     NotResident {
         /// Blocks of the grid.
@@ -77,13 +81,6 @@ pub enum Reason {
         /// Measured time of a launch.
         launch: Duration,
     },
-    /// This kernel has run both ways on this grid, and one was faster.
-    StepTimes {
-        /// Measured time of a persistent step.
-        persistent: Duration,
-        /// Measured time of a step by relaunch.
-        relaunch: Duration,
-    },
 }
 
 impl fmt::Display for Reason {
@@ -91,6 +88,7 @@ impl fmt::Display for Reason {
         match self {
             Self::Asked => f.write_str("it was asked for"),
             Self::Simulated => f.write_str("a simulated device has no times to compare"),
+            Self::NothingToDo => f.write_str("there was nothing to do"),
             Self::NotResident {
                 requested,
                 capacity,
@@ -103,12 +101,6 @@ impl fmt::Display for Reason {
             }
             Self::Boundary { barrier, launch } => {
                 write!(f, "a grid barrier takes {barrier:.1?} here, a launch {launch:.1?}")
-            }
-            Self::StepTimes { persistent, relaunch } => {
-                write!(
-                    f,
-                    "a step took {persistent:.1?} persistent and {relaunch:.1?} by relaunch"
-                )
             }
         }
     }
@@ -186,22 +178,66 @@ pub struct RunReport {
     pub in_barriers: Option<Duration>,
 }
 
+impl RunReport {
+    /// The report of no run at all.
+    pub(crate) fn nothing_to_do() -> Self {
+        nothing(Structure::Persistent, Reason::NothingToDo)
+    }
+
+    /// Adds a later run of the same work: steps and times add up, the rest is that of the later run where it was measured.
+    pub(crate) fn add(&mut self, later: &Self) {
+        let sum = |a: Option<Duration>, b: Option<Duration>| match (a, b) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+        *self = Self {
+            steps: self.steps + later.steps,
+            elapsed: self.elapsed + later.elapsed,
+            phase: later.phase.or(self.phase),
+            imbalance: later.imbalance.or(self.imbalance),
+            in_barriers: sum(self.in_barriers, later.in_barriers),
+            ..*later
+        };
+    }
+}
+
+/// What costs are measured for: blocks, threads in each, and the barrier.
+pub(crate) type CostsKey = (usize, usize, BarrierShape);
+
 /// What boundaries between phases cost on a device, for a grid.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Costs {
-    barrier: Duration,
-    launch: Duration,
+#[non_exhaustive]
+pub struct Costs {
+    /// Time of a grid barrier.
+    pub barrier: Duration,
+    /// Time of a launch with nothing to do.
+    pub launch: Duration,
 }
 
-/// What steps of a kernel took on a device, for a grid.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StepTimes {
-    persistent: Option<Duration>,
-    relaunch: Option<Duration>,
-}
+impl Device {
+    /// What a grid barrier and a launch take on a grid of all resident blocks. Measured on the first call, which takes some
+    /// milliseconds, and kept.
+    ///
+    /// # Errors
+    /// If the measurement's launches fail.
+    pub fn boundary_costs(&self) -> Result<Costs, Error> {
+        let residency = self.grid_residency(&Barriers {
+            nanoseconds: SpanMut::new(&mut []),
+        });
+        let blocks = residency.blocks();
+        self.costs_of((blocks, residency.threads_per_block, BarrierShape::for_blocks(blocks)))
+    }
 
-/// Steps of a run from which on its time is kept: shorter ones measure the start.
-const KEPT_FROM: usize = 16;
+    /// Measures barrier and launch for a grid, once a device.
+    fn costs_of(&self, key: CostsKey) -> Result<Costs, Error> {
+        if let Some(costs) = lock(self.costs()).get(&key) {
+            return Ok(*costs);
+        }
+        let costs = measure(self, key)?;
+        lock(self.costs()).insert(key, costs);
+        Ok(costs)
+    }
+}
 
 impl Queue {
     /// Runs a phased kernel to its end.
@@ -212,20 +248,10 @@ impl Queue {
         const { assert!(P::PHASES > 0, "a step has at least one phase") };
         let options = options.into();
         let (structure, reason) = self.choose(&phases, options)?;
-        let report = match structure {
+        match structure {
             Structure::Persistent => self.run_persistent(phases, options, reason),
             Structure::Relaunch => self.run_relaunch(phases, options, reason),
-        }?;
-        if report.steps >= KEPT_FROM {
-            let step = report.elapsed / u32::try_from(report.steps).unwrap_or(u32::MAX);
-            let mut times = lock(self.device().step_times());
-            let times = times.entry((P::NAME, report.blocks, report.threads)).or_default();
-            match structure {
-                Structure::Persistent => times.persistent = Some(step),
-                Structure::Relaunch => times.relaunch = Some(step),
-            }
         }
-        Ok(report)
     }
 
     fn choose<P: Phased>(&self, phases: &P, options: RunOptions) -> Result<(Structure, Reason), Error> {
@@ -234,7 +260,7 @@ impl Queue {
             Strategy::Relaunch => return Ok((Structure::Relaunch, Reason::Asked)),
             Strategy::Auto => {}
         }
-        let plan = match self.plan_phases(phases, options, true) {
+        let plan = match self.plan_phases(phases, options, Placement::Together) {
             Ok(plan) => plan,
             Err(LaunchError::NotResident {
                 requested,
@@ -254,27 +280,12 @@ impl Queue {
             Err(error) => return Err(error.into()),
         };
         let Some(plan) = plan else {
-            return Ok((Structure::Persistent, Reason::Asked));
+            return Ok((Structure::Persistent, Reason::NothingToDo));
         };
         if self.device().as_check().is_some() {
             return Ok((Structure::Persistent, Reason::Simulated));
         }
-        let kept = lock(self.device().step_times())
-            .get(&(P::NAME, plan.blocks, plan.threads))
-            .copied();
-        if let Some(StepTimes {
-            persistent: Some(persistent),
-            relaunch: Some(relaunch),
-        }) = kept
-        {
-            let structure = if persistent <= relaunch {
-                Structure::Persistent
-            } else {
-                Structure::Relaunch
-            };
-            return Ok((structure, Reason::StepTimes { persistent, relaunch }));
-        }
-        let Costs { barrier, launch } = self.costs(&plan)?;
+        let Costs { barrier, launch } = self.device().costs_of((plan.blocks, plan.threads, plan.barrier))?;
         let structure = if barrier <= launch {
             Structure::Persistent
         } else {
@@ -283,11 +294,32 @@ impl Queue {
         Ok((structure, Reason::Boundary { barrier, launch }))
     }
 
+    /// How many blocks a run would have, and the options with exactly that grid: for buffers with an element a block. `None` if
+    /// it would have none.
+    pub(crate) fn settle<P: Phased>(
+        &self,
+        phases: &P,
+        options: RunOptions,
+    ) -> Result<Option<(RunOptions, usize)>, LaunchError> {
+        let plan = match options.strategy {
+            Strategy::Relaunch => self.plan_phases(phases, options, Placement::AsIfTogether),
+            Strategy::Persistent => self.plan_phases(phases, options, Placement::Together),
+            Strategy::Auto => match self.plan_phases(phases, options, Placement::Together) {
+                Err(LaunchError::NotResident { .. }) => self.plan_phases(phases, options, Placement::AsIfTogether),
+                plan => plan,
+            },
+        };
+        Ok(plan?.map(|plan| {
+            let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
+            (options.grid(grid), plan.blocks)
+        }))
+    }
+
     fn plan_phases<P: Phased>(
         &self,
         phases: &P,
         options: RunOptions,
-        cooperative: bool,
+        placement: Placement,
     ) -> Result<Option<LaunchPlan>, LaunchError> {
         // SAFETY: `Phased` allows copies, and this one is only asked for its needs.
         let phases = unsafe { duplicate(phases) };
@@ -296,12 +328,12 @@ impl Queue {
             record: SpanMut::new(&mut []),
         };
         self.device()
-            .plan(Demand::of_grid(&form), options.grid, cooperative, self.terms())
+            .plan(Demand::of_grid(&form), options.grid, placement, self.terms())
     }
 
     fn run_persistent<P: Phased>(&self, phases: P, options: RunOptions, reason: Reason) -> Result<RunReport, Error> {
         let start = Instant::now();
-        let Some(plan) = self.plan_phases(&phases, options, true)? else {
+        let Some(plan) = self.plan_phases(&phases, options, Placement::Together)? else {
             return Ok(nothing(Structure::Persistent, reason));
         };
         let mut record = self.device().zeroed::<u64>(plan.blocks * RECORD_WORDS)?;
@@ -337,7 +369,7 @@ impl Queue {
 
     fn run_relaunch<P: Phased>(&self, phases: P, options: RunOptions, reason: Reason) -> Result<RunReport, Error> {
         let start = Instant::now();
-        let Some(plan) = self.plan_phases(&phases, options, false)? else {
+        let Some(plan) = self.plan_phases(&phases, options, Placement::AsIfTogether)? else {
             return Ok(nothing(Structure::Relaunch, reason));
         };
         let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
@@ -345,29 +377,16 @@ impl Queue {
         let mut step = 0;
         let steps = loop {
             for index in 0..P::PHASES {
-                // The time limit of the queue is for the whole run, as it is when the run is one launch.
-                if let Some(limit) = plan.timeout
-                    && start.elapsed() >= limit
-                {
-                    let report = super::report::HangReport::new(Vec::new(), plan.blocks, plan.threads, plan.blocks);
-                    return Err(LaunchError::TimedOut {
-                        kernel: P::NAME,
-                        after: limit,
-                        report,
-                    }
-                    .into());
-                }
+                let terms = self.what_is_left(&plan, start)?;
                 // SAFETY: `Phased` allows copies.
                 let phases = unsafe { duplicate(&phases) };
                 let at = Phase { index, step };
-                self.launch(
-                    grid,
-                    RelaunchForm {
-                        phases,
-                        at,
-                        stopped: stopped.span_mut(),
-                    },
-                )?;
+                let form = RelaunchForm {
+                    phases,
+                    at,
+                    stopped: stopped.span_mut(),
+                };
+                self.launch_on(grid, form, terms)?;
                 // The launch of phase 0 has decided whether its step is done at all.
                 if index == 0 && step % options.check_every == 0 && self.stopped_at(&stopped, step) != 0 {
                     break;
@@ -392,19 +411,28 @@ impl Queue {
         })
     }
 
-    fn stopped_at(&self, stopped: &super::buffer::Buffer<u64>, step: usize) -> u64 {
-        stopped.span()[step % 2]
+    /// The queue's terms for the next launch of a run: its time limit is for the whole run, as if that were one launch.
+    fn what_is_left(&self, plan: &LaunchPlan, start: Instant) -> Result<Terms, LaunchError> {
+        let Some(limit) = plan.timeout else {
+            return Ok(self.terms());
+        };
+        let left = limit.saturating_sub(start.elapsed());
+        if left.is_zero() {
+            let report = HangReport::new(Vec::new(), plan.blocks, plan.threads, 0);
+            return Err(LaunchError::TimedOut {
+                kernel: plan.kernel,
+                after: limit,
+                report,
+            });
+        }
+        Ok(Terms {
+            timeout: Some(left),
+            ..self.terms()
+        })
     }
 
-    /// Measures barrier and launch for a grid, once a device.
-    fn costs(&self, plan: &LaunchPlan) -> Result<Costs, Error> {
-        let key = (plan.blocks, plan.threads);
-        if let Some(costs) = lock(self.device().costs()).get(&key) {
-            return Ok(*costs);
-        }
-        let costs = measure(self.device(), Blocks::Exactly(plan.blocks).threads(plan.threads))?;
-        lock(self.device().costs()).insert(key, costs);
-        Ok(costs)
+    fn stopped_at(&self, stopped: &super::buffer::Buffer<u64>, step: usize) -> u64 {
+        stopped.span()[step % 2]
     }
 }
 
@@ -426,8 +454,9 @@ fn nothing(structure: Structure, reason: Reason) -> RunReport {
 const ROUNDS: usize = 64;
 const TRIES: usize = 5;
 
-fn measure(device: &Device, grid: Grid) -> Result<Costs, Error> {
-    let queue = device.queue();
+fn measure(device: &Device, (blocks, threads, barrier): CostsKey) -> Result<Costs, Error> {
+    let queue = device.queue_with(QueueOptions::default().barrier(barrier));
+    let grid = Blocks::Exactly(blocks).threads(threads);
     let mut costs = Costs {
         barrier: Duration::MAX,
         launch: Duration::MAX,

@@ -1,6 +1,6 @@
 //! Queues: work in order.
 
-use std::{cell::Cell, time::Duration};
+use std::{cell::RefCell, time::Duration};
 
 use bytemuck::Pod;
 
@@ -8,7 +8,7 @@ use super::{
     buffer::{AllocationError, Buffer, CopyError},
     device::Device,
     event::Event,
-    launch::{Demand, Grid, LaunchError, Terms},
+    launch::{Demand, Grid, LaunchError, Placement, Terms},
     scope::Dispatcher,
 };
 use crate::{
@@ -66,8 +66,20 @@ pub(super) struct Lane {
 }
 
 thread_local! {
-    /// The lane whose piece this thread is running, if any: calls on that queue from inside the piece are part of it.
-    static RUNNING: Cell<*const Lane> = const { Cell::new(std::ptr::null()) };
+    /// The lanes whose turns this thread has: calls on their queues from inside the work are part of it.
+    static TURNS: RefCell<Vec<*const Lane>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A turn on a lane, until it is dropped.
+struct Turn<'a> {
+    _guard: MutexGuard<'a, ()>,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        // A guard stays on its thread, and turns end in the reverse of their order.
+        TURNS.with_borrow_mut(Vec::pop);
+    }
 }
 
 impl Lane {
@@ -76,29 +88,38 @@ impl Lane {
     }
 
     /// Runs a piece in its turn.
-    pub(super) fn run_piece(&self, piece: impl FnOnce()) {
-        let turn = lock(&self.turn);
-        let before = RUNNING.replace(self);
-        piece();
-        RUNNING.set(before);
+    pub(super) fn run_piece<R>(&self, piece: impl FnOnce() -> R) -> R {
+        let turn = self.enter(lock(&self.turn));
+        let result = piece();
         self.pending.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
         drop(turn);
         self.finished.notify_all();
+        result
     }
 
-    /// Waits for the pieces before, and keeps others out; `None` inside a piece of this lane.
-    fn take_turn(&self) -> Option<MutexGuard<'_, ()>> {
-        if RUNNING.get() == std::ptr::from_ref(self) {
+    /// Waits for the pieces before, and keeps others out; `None` inside this lane's own work.
+    fn take_turn(&self) -> Option<Turn<'_>> {
+        if self.has_turn() {
             return None;
         }
-        let mut turn = lock(&self.turn);
+        let mut guard = lock(&self.turn);
         while self.pending.load(std::sync::atomic::Ordering::SeqCst) != 0 {
-            turn = self
+            guard = self
                 .finished
-                .wait(turn)
+                .wait(guard)
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
         }
-        Some(turn)
+        Some(self.enter(guard))
+    }
+
+    fn enter<'a>(&self, guard: MutexGuard<'a, ()>) -> Turn<'a> {
+        TURNS.with_borrow_mut(|turns| turns.push(self));
+        Turn { _guard: guard }
+    }
+
+    /// Whether this thread is inside the lane's work.
+    fn has_turn(&self) -> bool {
+        TURNS.with_borrow(|turns| turns.contains(&std::ptr::from_ref(self)))
     }
 
     fn is_idle(&self) -> bool {
@@ -143,8 +164,13 @@ impl Queue {
         self.lane.as_ref()
     }
 
-    fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+    fn turn(&self) -> Option<Turn<'_>> {
         self.lane.as_ref().and_then(|lane| lane.take_turn())
+    }
+
+    /// Whether the calling thread is inside the queue's own work.
+    pub(super) fn is_running_here(&self) -> bool {
+        self.lane.as_ref().is_some_and(|lane| lane.has_turn())
     }
 
     /// Whether everything that was asked of the queue is done. Inside the queue's own work it is not.
@@ -162,11 +188,15 @@ impl Queue {
     /// # Errors
     /// If the launch is refused, a thread panics, the threads deadlock, or time runs out.
     pub fn launch<K: Kernel>(&self, grid: impl Into<Grid>, kernel: K) -> Result<(), LaunchError> {
+        self.launch_on(grid.into(), kernel, self.options.terms)
+    }
+
+    /// [`launch`](Self::launch), on other terms than the queue's.
+    pub(super) fn launch_on<K: Kernel>(&self, grid: Grid, kernel: K, terms: Terms) -> Result<(), LaunchError> {
+        // Before the turn, which the launch that this is inside of may have.
+        self.device.refuse_nested(K::NAME)?;
         let _turn = self.turn();
-        match self
-            .device
-            .plan(Demand::of(&kernel), grid.into(), false, self.options.terms)?
-        {
+        match self.device.plan(Demand::of(&kernel), grid, Placement::Anyhow, terms)? {
             Some(plan) => self.device.launch(&plan, kernel),
             None => Ok(()),
         }
@@ -178,11 +208,15 @@ impl Queue {
     /// # Errors
     /// As [`launch`](Self::launch); and if the grid cannot be resident.
     pub fn launch_cooperative<K: GridKernel>(&self, grid: impl Into<Grid>, kernel: K) -> Result<(), LaunchError> {
+        // Before the turn, which the launch that this is inside of may have.
+        self.device.refuse_nested(K::NAME)?;
         let _turn = self.turn();
-        match self
-            .device
-            .plan(Demand::of_grid(&kernel), grid.into(), true, self.options.terms)?
-        {
+        match self.device.plan(
+            Demand::of_grid(&kernel),
+            grid.into(),
+            Placement::Together,
+            self.options.terms,
+        )? {
             Some(plan) => self.device.launch_cooperative(&plan, kernel),
             None => Ok(()),
         }

@@ -71,6 +71,8 @@ pub enum HangCause {
     NobodyStores,
     /// Threads were still running.
     StillRunning,
+    /// The run consists of several launches, and none was under way.
+    BetweenLaunches,
 }
 
 /// Where every thread of a launch stood when it was given up.
@@ -110,6 +112,9 @@ impl HangReport {
     pub fn cause(&self) -> HangCause {
         let waits =
             |thread: &ThreadReport, what| matches!(thread.state, ThreadState::Waiting { what: w, .. } if w == what);
+        if self.threads.is_empty() {
+            return HangCause::BetweenLaunches;
+        }
         if self
             .threads
             .iter()
@@ -173,6 +178,7 @@ impl fmt::Display for HangCause {
             }
             Self::NobodyStores => f.write_str("everybody waits, and nobody is left to store what they wait for"),
             Self::StillRunning => f.write_str("some threads were still running"),
+            Self::BetweenLaunches => f.write_str("it was between two launches of its run"),
         }
     }
 }

@@ -14,12 +14,20 @@ use super::{
 };
 use crate::sync::{Arc, Condvar, Mutex, lock, thread};
 
-/// A piece of work, and where it reports its end.
-type Piece = Box<dyn FnOnce(&Queue) + Send>;
+/// A piece of work; what it returns tells its scope, once the queue has moved on.
+type Piece = Box<dyn FnOnce(&Queue) -> End + Send>;
+
+/// The end of a piece.
+struct End {
+    shared: Arc<Shared>,
+    failed: bool,
+}
 
 /// The thread of a queue: runs the pieces of its scopes in order. It is started by the first scope and ends with the queue.
 #[derive(Debug)]
 pub(super) struct Dispatcher {
+    /// Of the queue; or of its own, for the queue that a piece of work sees.
+    lane: Arc<Lane>,
     // Dropped before the join, which ends the thread.
     pieces: Option<mpsc::Sender<Piece>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -29,14 +37,18 @@ impl Dispatcher {
     fn start(queue: &Queue, lane: Arc<Lane>) -> std::io::Result<Self> {
         let (pieces, receiver) = mpsc::channel::<Piece>();
         let inline = Queue::inline(queue.device().clone(), queue.options());
-        let thread = thread::Builder::new()
-            .name("gridwise-queue".to_owned())
-            .spawn(move || {
+        let thread = thread::Builder::new().name("gridwise-queue".to_owned()).spawn({
+            let lane = lane.clone();
+            move || {
                 for piece in receiver {
-                    lane.run_piece(|| piece(&inline));
+                    let End { shared, failed } = lane.run_piece(|| piece(&inline));
+                    // Only now: when a scope is over, its work is off the queue.
+                    shared.finish_one(failed);
                 }
-            })?;
+            }
+        })?;
         Ok(Self {
+            lane,
             pieces: Some(pieces),
             thread: Some(thread),
         })
@@ -190,7 +202,7 @@ impl<'scope> Scope<'scope, '_> {
             let failed = result.is_err();
             *lock(&slot.0) = Some(result);
             drop(slot);
-            shared.finish_one(failed);
+            End { shared, failed }
         };
         self.send(Box::new(piece));
         ticket
@@ -216,14 +228,14 @@ impl<'scope> Scope<'scope, '_> {
         lock(&shared.state).unfinished += 1;
         self.send(Box::new(move |_: &Queue| {
             action();
-            shared.finish_one(false);
+            End { shared, failed: false }
         }));
     }
 
-    fn send(&'scope self, piece: Box<dyn FnOnce(&Queue) + Send + 'scope>) {
+    fn send(&'scope self, piece: Box<dyn FnOnce(&Queue) -> End + Send + 'scope>) {
         // SAFETY: the piece is run, and let go of, before `'scope` ends, because `Shared::finish` waits for it. Only the
         // lifetime changes.
-        let piece = unsafe { mem::transmute::<Box<dyn FnOnce(&Queue) + Send + 'scope>, Piece>(piece) };
+        let piece = unsafe { mem::transmute::<Box<dyn FnOnce(&Queue) -> End + Send + 'scope>, Piece>(piece) };
         self.lane.enqueue();
         // The receiver lives as long as the queue, which the scope borrows.
         let sent = self.pieces.send(piece);
@@ -278,7 +290,11 @@ impl Queue {
         &'env self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
     ) -> Result<R, Error> {
-        let (pieces, lane) = self.dispatch()?;
+        // Inside the queue's own work its thread has to wait; the pieces are part of that work, on a thread of their own.
+        let inner = self
+            .is_running_here()
+            .then(|| Queue::inline(self.device().clone(), self.options()));
+        let (pieces, lane) = inner.as_ref().unwrap_or(self).dispatch()?;
         let shared = Arc::new(Shared::default());
         let scope = Scope {
             pieces,
@@ -303,11 +319,16 @@ impl Queue {
     /// The way to this queue's thread; a piece of work that opens a scope of its own gets another.
     fn dispatch(&self) -> Result<(mpsc::Sender<Piece>, Arc<Lane>), Error> {
         let mut dispatcher = lock(&self.dispatcher);
-        let lane = self.lane().cloned().unwrap_or_default();
         if dispatcher.is_none() {
-            *dispatcher = Some(Dispatcher::start(self, lane.clone()).map_err(|source| Error::QueueThread { source })?);
+            let lane = self.lane().cloned().unwrap_or_default();
+            *dispatcher = Some(Dispatcher::start(self, lane).map_err(|source| Error::QueueThread { source })?);
         }
-        let pieces = dispatcher.as_ref().and_then(|dispatcher| dispatcher.pieces.clone());
-        Ok((pieces.expect("a dispatcher has its sender until it is dropped"), lane))
+        let started = dispatcher
+            .as_ref()
+            .map(|dispatcher| (dispatcher.pieces.clone(), dispatcher.lane.clone()));
+        let Some((Some(pieces), lane)) = started else {
+            unreachable!("it has just been started, and keeps its sender until it is dropped")
+        };
+        Ok((pieces, lane))
     }
 }

@@ -151,7 +151,7 @@ pub struct Atomic<'a, T, S = scope::Device> {
 
 /// An atomic word in shared memory, from [`SharedArray::atomic`](super::SharedArray::atomic). Its scope is the block.
 pub struct SharedAtomic<T> {
-    place: u32,
+    place: usize,
     _type: PhantomData<T>,
 }
 
@@ -198,7 +198,7 @@ impl<T: Word> SharedAtomic<T> {
     /// # Safety
     /// `place` lies inside the block's shared memory, aligned.
     #[inline(always)]
-    pub(crate) unsafe fn new(place: u32) -> Self {
+    pub(crate) unsafe fn new(place: usize) -> Self {
         Self {
             place,
             _type: PhantomData,

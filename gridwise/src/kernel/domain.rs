@@ -65,7 +65,8 @@ impl Domain for Range<usize> {
     #[inline(always)]
     fn frame(&self, frame: usize, number: usize) -> Self {
         let start = self.start + number * frame;
-        start..start.saturating_add(frame).min(self.end)
+        // Written so that the compiler sees that the frame has at most `frame` indices, and drops checks against that.
+        start..start + frame.min(self.end - start)
     }
 
     #[inline(always)]
@@ -171,13 +172,9 @@ impl<const N: usize> Domain for [Range<usize>; N] {
 
     #[inline(always)]
     fn walk<H: Hardware>(self, hardware: H, member: usize, members: usize) -> BoxWalk<H::Deal, N> {
-        let deal = hardware.deal(0..self.size(), member, members);
-        let next = core::array::from_fn(|axis| self[axis].start);
         BoxWalk {
-            deal,
-            domain: self,
-            next_linear: 0,
-            next,
+            deal: hardware.deal(0..self.size(), member, members),
+            cursor: Cursor::new(self),
         }
     }
 
@@ -185,7 +182,58 @@ impl<const N: usize> Domain for [Range<usize>; N] {
     fn runs<H: Hardware>(self, hardware: H, member: usize, members: usize) -> BoxRuns<H::Deal, N> {
         BoxRuns {
             deal: hardware.deal(0..self.size(), member, members),
-            domain: self,
+            cursor: Cursor::new(self),
+        }
+    }
+}
+
+/// A position in a box, as linear and as `N` indices: moving on along a row, and from its end to the next, needs no division.
+#[derive(Clone, Debug)]
+struct Cursor<const N: usize> {
+    domain: [Range<usize>; N],
+    linear: usize,
+    index: [usize; N],
+}
+
+impl<const N: usize> Cursor<N> {
+    #[inline(always)]
+    fn new(domain: [Range<usize>; N]) -> Self {
+        let index = core::array::from_fn(|axis| domain[axis].start);
+        Self {
+            domain,
+            linear: 0,
+            index,
+        }
+    }
+
+    #[inline(always)]
+    fn seek(&mut self, linear: usize) {
+        if linear != self.linear {
+            let position = unravel(linear, extents(&self.domain));
+            self.index = core::array::from_fn(|axis| self.domain[axis].start + position[axis]);
+            self.linear = linear;
+        }
+    }
+
+    /// Indices from here to the end of the row.
+    #[inline(always)]
+    fn left_in_row(&self) -> usize {
+        self.domain[N - 1].end - self.index[N - 1]
+    }
+
+    /// Moves on by at most [`left_in_row`](Self::left_in_row).
+    #[inline(always)]
+    fn advance(&mut self, by: usize) {
+        self.linear += by;
+        self.index[N - 1] += by;
+        for axis in (0..N).rev() {
+            if self.index[axis] < self.domain[axis].end {
+                break;
+            }
+            self.index[axis] = self.domain[axis].start;
+            if axis > 0 {
+                self.index[axis - 1] += 1;
+            }
         }
     }
 }
@@ -194,10 +242,7 @@ impl<const N: usize> Domain for [Range<usize>; N] {
 #[derive(Clone, Debug)]
 pub struct BoxWalk<D, const N: usize> {
     deal: D,
-    domain: [Range<usize>; N],
-    // The index that follows the last one, so that consecutive indices need no division.
-    next_linear: usize,
-    next: [usize; N],
+    cursor: Cursor<N>,
 }
 
 impl<D: Deal, const N: usize> Iterator for BoxWalk<D, N> {
@@ -205,20 +250,9 @@ impl<D: Deal, const N: usize> Iterator for BoxWalk<D, N> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<[usize; N]> {
-        let linear = self.deal.next()?;
-        if linear != self.next_linear {
-            let position = unravel(linear, extents(&self.domain));
-            self.next = core::array::from_fn(|axis| self.domain[axis].start + position[axis]);
-        }
-        let index = self.next;
-        self.next_linear = linear + 1;
-        for axis in (0..N).rev() {
-            self.next[axis] += 1;
-            if self.next[axis] < self.domain[axis].end {
-                break;
-            }
-            self.next[axis] = self.domain[axis].start;
-        }
+        self.cursor.seek(self.deal.next()?);
+        let index = self.cursor.index;
+        self.cursor.advance(1);
         Some(index)
     }
 }
@@ -228,7 +262,7 @@ impl<D: Deal, const N: usize> FusedIterator for BoxWalk<D, N> {}
 #[derive(Clone, Debug)]
 pub struct BoxRuns<D, const N: usize> {
     deal: D,
-    domain: [Range<usize>; N],
+    cursor: Cursor<N>,
 }
 
 impl<D: Deal, const N: usize> Iterator for BoxRuns<D, N> {
@@ -236,14 +270,16 @@ impl<D: Deal, const N: usize> Iterator for BoxRuns<D, N> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Run<N>> {
-        let extents = extents(&self.domain);
-        let row = extents[N - 1];
-        let run = self.deal.next_run(|first| row - first % row)?;
-        let position = unravel(run.start, extents);
-        Some(Run {
-            start: core::array::from_fn(|axis| self.domain[axis].start + position[axis]),
-            len: run.len(),
-        })
+        let cursor = &mut self.cursor;
+        let run = self.deal.next_run(|first| {
+            cursor.seek(first);
+            cursor.left_in_row()
+        })?;
+        cursor.seek(run.start);
+        let start = cursor.index;
+        let len = run.end - run.start;
+        cursor.advance(len);
+        Some(Run { start, len })
     }
 }
 impl<D: Deal, const N: usize> FusedIterator for BoxRuns<D, N> {}
@@ -283,3 +319,103 @@ impl<M: Domain, D: Deal> Iterator for Frames<M, D> {
     }
 }
 impl<M: Domain, D: Deal> FusedIterator for Frames<M, D> {}
+
+#[cfg(all(test, feature = "std", not(loom)))]
+mod test {
+    use super::*;
+    use crate::kernel::hardware::Strided;
+
+    #[test]
+    fn unravel_counts_the_last_axis_fastest() {
+        let mut linear = 0;
+        for plane in 0..2 {
+            for row in 0..3 {
+                for column in 0..4 {
+                    assert_eq!(unravel(linear, [2, 3, 4]), [plane, row, column]);
+                    linear += 1;
+                }
+            }
+        }
+        assert_eq!(unravel(usize::MAX - 1, [1, usize::MAX]), [0, usize::MAX - 1]);
+        assert_eq!(unravel(5, [6, 1]), [5, 0]);
+    }
+
+    #[test]
+    fn an_empty_axis_makes_an_empty_domain_however_long_the_others() {
+        assert_eq!([0..usize::MAX, 0..usize::MAX, 3..3].size(), 0);
+        assert_eq!([0..usize::MAX, 3..3, 0..usize::MAX].frames([1, 1, 1]), 0);
+        let reversed = core::ops::Range { start: 5, end: 2 };
+        assert_eq!([reversed, 0..4].size(), 0);
+    }
+
+    #[test]
+    fn the_largest_domain_that_fits_is_counted() {
+        assert_eq!([0..usize::MAX, 0..1].size(), usize::MAX);
+        assert_eq!((0..usize::MAX).frames(usize::MAX), 1);
+        assert_eq!((0..usize::MAX).frames(2), usize::MAX / 2 + 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "more indices than usize can count")]
+    fn a_domain_that_does_not_fit_is_refused() {
+        let _ = [0..usize::MAX, 0..2].size();
+    }
+
+    #[test]
+    #[should_panic(expected = "at least one index")]
+    fn a_frame_without_extent_is_refused() {
+        let _ = [0..4, 0..4].frames([2, 0]);
+    }
+
+    #[test]
+    fn frames_at_the_end_of_usize_are_cut_not_wrapped() {
+        let domain = usize::MAX - 5..usize::MAX;
+        assert_eq!(domain.frames(4), 2);
+        assert_eq!(domain.frame(4, 0), usize::MAX - 5..usize::MAX - 1);
+        assert_eq!(domain.frame(4, 1), usize::MAX - 1..usize::MAX);
+    }
+
+    /// Every index once, in order, for each member, however the indices are dealt out.
+    #[test]
+    fn members_walk_a_box_exactly_once() {
+        fn walk<D: Deal>(deal: D, domain: &[Range<usize>; 2]) -> Vec<[usize; 2]> {
+            let walk = BoxWalk {
+                deal: deal.clone(),
+                cursor: Cursor::new(domain.clone()),
+            };
+            let runs = BoxRuns {
+                deal,
+                cursor: Cursor::new(domain.clone()),
+            };
+            let walked: Vec<_> = walk.collect();
+            let by_runs: Vec<_> = runs
+                .flat_map(|run| run.columns().map(move |column| [run.start[0], column]))
+                .collect();
+            assert_eq!(walked, by_runs);
+            walked
+        }
+        let domain = [2..5, usize::MAX - 7..usize::MAX];
+        let all: Vec<_> = (2..5)
+            .flat_map(|row| (usize::MAX - 7..usize::MAX).map(move |column| [row, column]))
+            .collect();
+        for members in 1..30 {
+            let contiguous = |member| crate::kernel::hardware::contiguous(0..domain.size(), member, members);
+            let walked: Vec<_> = (0..members)
+                .flat_map(|member| walk(contiguous(member), &domain))
+                .collect();
+            assert_eq!(walked, all);
+
+            let strided = |member| Strided::new(0..domain.size(), member, members);
+            let mut walked: Vec<_> = (0..members).flat_map(|member| walk(strided(member), &domain)).collect();
+            walked.sort();
+            assert_eq!(walked, all);
+        }
+    }
+
+    #[test]
+    fn strided_indices_stop_at_the_end_of_usize() {
+        let last: Vec<_> = Strided::new(usize::MAX - 3..usize::MAX, 1, 2).collect();
+        assert_eq!(last, [usize::MAX - 2]);
+        assert_eq!(Strided::new(usize::MAX - 3..usize::MAX, 7, 8).next(), None);
+    }
+}

@@ -10,8 +10,7 @@ use bytemuck::Pod;
 
 use super::atomic::{Scope, Word};
 
-/// Keeps [`Hardware`] ours to implement.
-pub trait Sealed {}
+pub(crate) use super::sealed::Sealed;
 
 /// Where an element lies.
 #[derive(Debug)]
@@ -19,7 +18,7 @@ pub enum Place<T> {
     /// In device memory.
     Global(*mut T),
     /// In the block's shared memory, that many bytes from its start.
-    Shared(u32),
+    Shared(usize),
 }
 
 impl<T> Clone for Place<T> {
@@ -185,6 +184,10 @@ pub trait Hardware: Copy + Sealed {
     /// See the trait.
     #[track_caller]
     unsafe fn store<T: Pod>(self, to: Place<T>, value: T);
+    /// Told when `len` elements are lent out as a plain slice, which this thread then loads from, or stores into if `stores`.
+    #[inline(always)]
+    #[track_caller]
+    fn lend<T: Pod>(self, _from: Place<T>, _len: usize, _stores: bool) {}
     /// An atomic load: `Relaxed`, `Acquire` or `SeqCst`.
     ///
     /// # Safety
@@ -235,7 +238,7 @@ pub trait Hardware: Copy + Sealed {
     /// The block barrier.
     fn block_barrier(self, location: &'static Location<'static>);
     /// Start of the scratch that block collectives use, one slot of [`SLOT_BYTES`] for each warp, in shared memory.
-    fn scratch(self) -> u32;
+    fn scratch(self) -> usize;
 
     /// Nanoseconds since some fixed moment.
     fn clock(self) -> u64;

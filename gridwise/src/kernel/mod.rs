@@ -14,6 +14,12 @@ pub mod phased;
 pub mod shared;
 pub mod span;
 
+/// Keeps traits ours to implement: nobody else can name it.
+mod sealed {
+    #[allow(unreachable_pub)] // Public traits have it as their supertrait.
+    pub trait Sealed {}
+}
+
 pub use acc::{Acc, GridAcc};
 pub use atomic::{Atomic, Scope, SharedAtomic, scope};
 pub use phased::{Phase, Phased};

@@ -101,9 +101,9 @@ pub const RECORD_BARRIERS: usize = 3;
 #[doc(hidden)]
 pub struct PersistentForm<'a, P> {
     /// The phases.
-    pub phases: P,
+    pub(crate) phases: P,
     /// [`RECORD_WORDS`] words a block.
-    pub record: SpanMut<'a, u64>,
+    pub(crate) record: SpanMut<'a, u64>,
 }
 
 // SAFETY: the phases keep their promise between two barriers, and there is a barrier after each; each block's first thread
@@ -170,11 +170,11 @@ unsafe impl<P: Phased> GridKernel for PersistentForm<'_, P> {
 #[doc(hidden)]
 pub struct RelaunchForm<'a, P> {
     /// The phases.
-    pub phases: P,
+    pub(crate) phases: P,
     /// Which phase this launch does.
-    pub at: Phase,
+    pub(crate) at: Phase,
     /// Two words, both 0 at the start.
-    pub stopped: SpanMut<'a, u64>,
+    pub(crate) stopped: SpanMut<'a, u64>,
 }
 
 // SAFETY: within a phase the author's promise holds; phases are ordered by the launches. One thread writes a word that nobody

@@ -26,6 +26,7 @@ pub struct SharedCursor {
 
 impl SharedCursor {
     /// Starts after `reserved` bytes; every [`DynamicShared`] gets `dynamic_len` elements.
+    #[cfg(feature = "std")]
     pub(crate) fn new(reserved: usize, dynamic_len: usize) -> Self {
         Self {
             used: reserved,
@@ -34,18 +35,24 @@ impl SharedCursor {
     }
 
     /// Bytes dealt out so far; saturates instead of overflowing.
+    #[cfg(feature = "std")]
     pub(crate) fn used(&self) -> usize {
         self.used
     }
 
-    fn take<T>(&mut self, len: usize) -> u32 {
+    fn take<T>(&mut self, len: usize) -> usize {
+        const {
+            assert!(
+                align_of::<T>() <= 128,
+                "elements of shared memory are aligned to at most 128 bytes"
+            )
+        };
         let start = self
             .used
             .checked_next_multiple_of(align_of::<T>())
             .unwrap_or(usize::MAX);
         self.used = start.saturating_add(len.saturating_mul(size_of::<T>()));
-        // Too large an offset is never used: the launch is refused because `used` is over every limit.
-        start.min(u32::MAX as usize) as u32
+        start
     }
 }
 
@@ -59,7 +66,7 @@ pub trait SharedLayout: Copy + Sealed {
 /// `N` elements of shared memory.
 #[derive(Debug)]
 pub struct SharedArray<T, const N: usize> {
-    offset: u32,
+    offset: usize,
     _type: PhantomData<T>,
 }
 
@@ -72,8 +79,8 @@ pub struct DynamicShared<T> {
 /// A part of a [`SharedArray`] or [`DynamicShared`].
 #[derive(Debug)]
 pub struct SharedSlice<T> {
-    offset: u32,
-    len: u32,
+    offset: usize,
+    len: usize,
     _type: PhantomData<T>,
 }
 
@@ -100,7 +107,7 @@ impl<T: Pod> SharedSlice<T> {
     /// Elements in the slice.
     #[inline(always)]
     pub fn len(self) -> usize {
-        self.len as usize
+        self.len
     }
 
     /// Whether the slice has no elements.
@@ -166,16 +173,16 @@ impl<T: Pod> SharedSlice<T> {
     pub fn slice(self, range: impl RangeBounds<usize>) -> Self {
         let Range { start, end } = resolve(range, self.len());
         Self {
-            offset: self.offset + (start * size_of::<T>()) as u32,
-            len: (end - start) as u32,
+            offset: self.offset + start * size_of::<T>(),
+            len: end - start,
             _type: PhantomData,
         }
     }
 
     /// Where element `index` lies. The index has been checked.
     #[inline(always)]
-    fn offset_of(self, index: usize) -> u32 {
-        self.offset + (index * size_of::<T>()) as u32
+    fn offset_of(self, index: usize) -> usize {
+        self.offset + index * size_of::<T>()
     }
 }
 
@@ -255,10 +262,9 @@ forward!([T: Pod] DynamicShared<T>);
 impl<T: Pod, const N: usize> SharedArray<T, N> {
     #[inline(always)]
     fn whole(self) -> SharedSlice<T> {
-        const { assert!(N <= u32::MAX as usize, "a shared array has at most 2^32 - 1 elements") };
         SharedSlice {
             offset: self.offset,
-            len: N as u32,
+            len: N,
             _type: PhantomData,
         }
     }
@@ -294,7 +300,7 @@ impl<T: Pod> SharedLayout for DynamicShared<T> {
         Self {
             whole: SharedSlice {
                 offset,
-                len: len.min(u32::MAX as usize) as u32,
+                len,
                 _type: PhantomData,
             },
         }

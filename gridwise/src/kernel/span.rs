@@ -100,6 +100,7 @@ pub struct SpanMut<'a, T> {
 
 impl<'a, T: Pod> SpanMut<'a, T> {
     /// A view of a slice in host memory.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn new(slice: &'a mut [T]) -> Self {
         Self {
@@ -181,7 +182,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     /// As [`get`](Self::get).
     #[inline(always)]
     #[track_caller]
-    pub fn atomic(&self, index: usize) -> Atomic<'a, T>
+    pub fn atomic(&self, index: usize) -> Atomic<'_, T>
     where
         T: Word,
     {
@@ -207,9 +208,39 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         let start = unsafe { self.start.add(range.start) };
         SpanMut {
             start,
-            len: range.len(),
+            len: range.end - range.start,
             _borrow: PhantomData,
         }
+    }
+
+    /// In a kernel: the elements as a plain slice, for code that works on slices and for inner loops over short rows. The
+    /// compiler knows that it does not overlap what is written meanwhile, which it cannot know of a span.
+    ///
+    /// The checking device takes it as a load of every element, now.
+    ///
+    /// # Safety
+    /// Nobody stores into the elements while the slice is used: this thread does not, and others are kept from it by barriers.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn as_slice<A: Acc>(&self, acc: A) -> &'a [T] {
+        acc.lend(Place::Global(self.start), self.len, false);
+        // SAFETY: inside memory lent to the launch, initialised, and not written meanwhile, by the caller.
+        unsafe { core::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    /// In a kernel: the elements as a plain mutable slice; see [`as_slice`](Self::as_slice).
+    ///
+    /// The checking device takes it as a store into every element, now.
+    ///
+    /// # Safety
+    /// Nobody else accesses the elements while the slice is used: this thread does not by other ways, and others are kept from
+    /// it by barriers.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn as_mut_slice<A: Acc>(&self, acc: A) -> &'a mut [T] {
+        acc.lend(Place::Global(self.start), self.len, true);
+        // SAFETY: inside memory lent to the launch, initialised, and not accessed otherwise meanwhile, by the caller.
+        unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
     }
 
     /// On the host: the part of the view inside `range`, instead of the whole.
@@ -223,7 +254,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         let start = unsafe { self.start.add(range.start) };
         SpanMut {
             start,
-            len: range.len(),
+            len: range.end - range.start,
             _borrow: PhantomData,
         }
     }
@@ -267,11 +298,11 @@ impl<'a, T: Pod> SpanMut<'a, T> {
 pub(crate) fn resolve(range: impl RangeBounds<usize>, len: usize) -> Range<usize> {
     let start = match range.start_bound() {
         Bound::Included(&start) => start,
-        Bound::Excluded(&before) => before.wrapping_add(1),
+        Bound::Excluded(&before) => before.checked_add(1).unwrap_or_else(|| bad_range(before, len, len)),
         Bound::Unbounded => 0,
     };
     let end = match range.end_bound() {
-        Bound::Included(&last) => last.wrapping_add(1),
+        Bound::Included(&last) => last.checked_add(1).unwrap_or_else(|| bad_range(start, last, len)),
         Bound::Excluded(&end) => end,
         Bound::Unbounded => len,
     };

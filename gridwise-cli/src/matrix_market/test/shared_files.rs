@@ -122,3 +122,17 @@ fn every_malformed_file_is_refused_with_the_line() {
     }
     assert_eq!(names(&folder).len(), 9, "a new file: add it to the table");
 }
+
+#[test]
+fn a_matrix_that_has_to_be_square_is_refused_by_its_size_line() {
+    let Some(folder) = folder("matrices") else { return };
+    let message = read_square_matrix(folder.join("lp_afiro.mtx"), Duplicates::Error)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.ends_with("/lp_afiro.mtx:65: expected a square matrix, found 27 x 51"),
+        "{message}"
+    );
+    let read = [read_matrix, read_square_matrix].map(|read| read(folder.join("LFAT5.mtx"), Duplicates::Error).unwrap());
+    assert_eq!(read[0], read[1]);
+}

@@ -57,7 +57,7 @@ impl<'a> Check<'a> {
     fn pointer<T>(self, place: Place<T>) -> *mut T {
         match place {
             Place::Global(pointer) => pointer,
-            Place::Shared(offset) => std::ptr::with_exposed_provenance_mut(self.shared + offset as usize),
+            Place::Shared(offset) => std::ptr::with_exposed_provenance_mut(self.shared + offset),
         }
     }
 
@@ -156,6 +156,18 @@ impl Hardware for Check<'_> {
         self.engine.after_plain_store(self.slot, extent);
     }
 
+    #[track_caller]
+    fn lend<T: Pod>(self, from: Place<T>, len: usize, stores: bool) {
+        if size_of::<T>() == 0 || len == 0 {
+            return;
+        }
+        let operation = if stores { Operation::Store } else { Operation::Load };
+        self.engine.plain_point(self.yielder, self.slot);
+        let mut extent = self.locate(from, operation);
+        extent.size *= len;
+        self.engine.plain(self.slot, extent, operation, Location::caller());
+    }
+
     unsafe fn atomic_load<T: Word>(self, from: Place<T>, order: Ordering, scope: Scope) -> T {
         of_load(order);
         let atomic = self.atomic(from, Operation::AtomicLoad, order, scope);
@@ -231,7 +243,7 @@ impl Hardware for Check<'_> {
         self.engine.block_barrier(self.yielder, self.slot, location);
     }
 
-    fn scratch(self) -> u32 {
+    fn scratch(self) -> usize {
         0
     }
 

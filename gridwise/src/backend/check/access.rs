@@ -38,7 +38,7 @@ impl Engine {
         &self,
         yielder: &Suspend,
         slot: u32,
-        at: Result<usize, u32>,
+        at: Result<usize, usize>,
         size: usize,
         operation: Operation,
         location: &'static Location<'static>,
@@ -48,11 +48,7 @@ impl Engine {
             Ok(address) => state.memory.find(address, size),
             Err(offset) => {
                 let region = state.seats[slot as usize / self.threads].region;
-                let extent = Extent {
-                    region,
-                    offset: offset as usize,
-                    size,
-                };
+                let extent = Extent { region, offset, size };
                 Some(extent).filter(|extent| state.memory.is_inside(*extent))
             }
         };

@@ -193,6 +193,11 @@ impl CheckDevice {
         }))
     }
 
+    /// Whether this thread is running a launch of this device.
+    pub(crate) fn runs_here(&self) -> bool {
+        RUNNING_ON.get() == std::ptr::from_ref(self)
+    }
+
     /// Runs a plain launch. The plan has been checked.
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let reserved = self.reserved(plan.threads);
@@ -215,7 +220,7 @@ impl CheckDevice {
 
     fn fly(&self, plan: &LaunchPlan, cooperative: bool, body: &dyn Fn(Check<'_>)) -> Result<(), LaunchError> {
         let kernel = plan.kernel;
-        if RUNNING_ON.get() == std::ptr::from_ref(self) {
+        if self.runs_here() {
             return Err(LaunchError::Nested { kernel });
         }
         let model = self.model();

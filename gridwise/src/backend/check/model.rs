@@ -35,7 +35,7 @@ pub enum Schedule {
 ///
 /// As text, for [`Device::open`](crate::prelude::Device::open): `check`, or `check:` and any of the settings below, separated
 /// by commas: `small`, `h100`, `h20` (presets, first), `mps=2` (multiprocessors), `blocks=1` (resident on each), `threads=4` (a
-/// block's, where a launch does not say), `warp=1`, `shared=65536`, `lockstep=on|off`, `order=ascending|descending|random`,
+/// block's, where a launch does not say), `warp=1`, `shared=65536`, `threads_per_mp=1024`, `shared_per_mp=65536`, `lockstep=on|off`, `order=ascending|descending|random`,
 /// `weak=on|off`, `exact=on|off`, `schedule=random|pct|round_robin`, `seed=1`, `steps=1000000`, `held=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -194,6 +194,8 @@ impl FromStr for Model {
                 ("blocks", _) => model.blocks_per_multiprocessor = number()?,
                 ("threads", _) => model.threads_per_block = number()?,
                 ("warp", _) => model.warp_size = number()?,
+                ("threads_per_mp", _) => model.threads_per_multiprocessor = number()?,
+                ("shared_per_mp", _) => model.shared_bytes_per_multiprocessor = number()?,
                 ("held", _) => model.held = number()?,
                 ("seed", _) => model.seed = number()? as u64,
                 ("steps", _) => model.step_budget = number()? as u64,
@@ -219,12 +221,51 @@ impl FromStr for Model {
     }
 }
 
+/// The settings that [`FromStr`] reads, but for those that are as in [`Model::small`].
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let small = Self::small();
         write!(
             f,
             "mps={},blocks={},threads={},warp={}",
             self.multiprocessors, self.blocks_per_multiprocessor, self.threads_per_block, self.warp_size
-        )
+        )?;
+        let numbers = [
+            ("shared", self.shared_bytes, small.shared_bytes),
+            (
+                "threads_per_mp",
+                self.threads_per_multiprocessor,
+                small.threads_per_multiprocessor,
+            ),
+            (
+                "shared_per_mp",
+                self.shared_bytes_per_multiprocessor,
+                small.shared_bytes_per_multiprocessor,
+            ),
+            ("held", self.held, small.held),
+            ("seed", self.seed as usize, small.seed as usize),
+            ("steps", self.step_budget as usize, small.step_budget as usize),
+        ];
+        for (name, value, _) in numbers.into_iter().filter(|(_, value, usual)| value != usual) {
+            write!(f, ",{name}={value}")?;
+        }
+        let switches = [
+            ("lockstep", self.lock_step, small.lock_step),
+            ("weak", self.weak_memory, small.weak_memory),
+            ("exact", self.exact, small.exact),
+        ];
+        for (name, value, _) in switches.into_iter().filter(|(_, value, usual)| value != usual) {
+            write!(f, ",{name}={}", if value { "on" } else { "off" })?;
+        }
+        match self.block_order {
+            BlockOrder::Ascending => {}
+            BlockOrder::Descending => f.write_str(",order=descending")?,
+            BlockOrder::Random => f.write_str(",order=random")?,
+        }
+        match self.schedule {
+            Schedule::Random => Ok(()),
+            Schedule::Pct => f.write_str(",schedule=pct"),
+            Schedule::RoundRobin => f.write_str(",schedule=round_robin"),
+        }
     }
 }

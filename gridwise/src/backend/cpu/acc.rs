@@ -3,7 +3,11 @@
 use std::{
     ops::Range,
     panic::Location,
-    sync::atomic::{AtomicU32, AtomicU64, Ordering, fence},
+    sync::{
+        LazyLock,
+        atomic::{AtomicU32, AtomicU64, Ordering, fence},
+    },
+    time::Instant,
 };
 
 use bytemuck::Pod;
@@ -85,13 +89,28 @@ impl<B, G> Cpu<'_, B, G> {
         match place {
             Place::Global(pointer) => pointer,
             // Inside the arena, which is as large as the kernel's shared memory, for offsets that the runtime dealt out.
-            Place::Shared(offset) => self.shared.wrapping_add(offset as usize).cast(),
+            Place::Shared(offset) => self.shared.wrapping_add(offset).cast(),
         }
     }
 }
 
-/// Orders that release become sequentially consistent read-modify-writes: that orders them before the look at the sleepers in
-/// [`Flight::stored`], and is the same instruction on the common machines.
+/// Every how many barriers a thread reads the clock, for the timeout.
+const CLOCK_EVERY: u64 = 1024;
+
+impl<B: Block, G: Copy> Cpu<'_, B, G> {
+    /// At a barrier, the thread's `count`th of its kind: leaves a launch that has failed or has run too long. Threads that are
+    /// never late for each other notice in no other way.
+    #[inline(always)]
+    fn look_up(self, count: u64) {
+        self.flight.check();
+        if count.is_multiple_of(CLOCK_EVERY) {
+            self.flight.fail_if_late();
+        }
+    }
+}
+
+/// Orders that release become sequentially consistent: that orders the store before the look at the sleepers in
+/// [`Flight::stored`]. For a read-modify-write it is the same instruction on the common machines.
 #[inline(always)]
 fn waking(order: Ordering) -> Ordering {
     match order {
@@ -168,10 +187,10 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
         let at = self.pointer(to);
         if size_of::<T>() == 4 {
             // SAFETY: by the caller; a word of four bytes.
-            unsafe { AtomicU32::from_ptr(at.cast()) }.store(bytemuck::cast(value), order);
+            unsafe { AtomicU32::from_ptr(at.cast()) }.store(bytemuck::cast(value), waking(order));
         } else {
             // SAFETY: by the caller; words have four or eight bytes.
-            unsafe { AtomicU64::from_ptr(at.cast()) }.store(bytemuck::cast(value), order);
+            unsafe { AtomicU64::from_ptr(at.cast()) }.store(bytemuck::cast(value), waking(order));
         }
         self.flight.stored();
     }
@@ -249,6 +268,10 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
 
     #[inline(always)]
     fn block_barrier(self, location: &'static Location<'static>) {
+        if self.block.threads() == 1 {
+            return;
+        }
+        self.look_up(self.seat.enter_block_barrier());
         self.block.meet(
             self,
             0,
@@ -260,12 +283,13 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
     }
 
     #[inline(always)]
-    fn scratch(self) -> u32 {
+    fn scratch(self) -> usize {
         0
     }
 
     fn clock(self) -> u64 {
-        u64::try_from(self.flight.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     #[inline(always)]
@@ -279,9 +303,6 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
     }
 }
 
-/// Every how many grid barriers a thread reads the clock, for the timeout.
-const CLOCK_EVERY: u64 = 1024;
-
 impl<B: Block> GridHardware for Cpu<'_, B, GridState> {
     #[inline(always)]
     fn grid_state(self) -> GridState {
@@ -290,10 +311,7 @@ impl<B: Block> GridHardware for Cpu<'_, B, GridState> {
 
     #[inline(always)]
     fn enter_grid_barrier(self, _: &'static Location<'static>) {
-        self.flight.check();
-        if self.seat.enter_grid_barrier().is_multiple_of(CLOCK_EVERY) {
-            self.flight.fail_if_late();
-        }
+        self.look_up(self.seat.enter_grid_barrier());
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    panic::resume_unwind,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
@@ -15,8 +15,11 @@ use crate::{
         report::{HangReport, ThreadReport},
     },
     kernel::hardware::WaitSite,
-    sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Padded, lock},
+    sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Padded, fence, lock},
 };
+
+#[cfg(all(test, loom))]
+mod test_loom;
 
 /// Why a launch ended early; the first one counts.
 #[derive(Debug)]
@@ -53,64 +56,70 @@ impl Failure {
 /// The payload with which a thread leaves a launch that failed elsewhere.
 struct Aborted;
 
-/// Read by every thread at every barrier, written hardly ever.
-#[derive(Debug)]
-struct Signals {
-    aborted: AtomicBool,
-    sleepers: AtomicUsize,
-}
-
 /// Longest sleep between two looks.
 const LONGEST_SLEEP: Duration = Duration::from_millis(16);
 /// First sleep; doubles up to [`LONGEST_SLEEP`].
 const FIRST_SLEEP: Duration = Duration::from_millis(1);
 /// How long a thread yields before it sleeps: longer than most imbalance between blocks, because a wake-up costs about 35 µs.
-const YIELDING: Duration = Duration::from_millis(1);
+const YIELDING: Duration = Duration::from_millis(if cfg!(loom) { 0 } else { 1 });
 
-/// See the module.
+/// See the module. One line, which every thread reads and hardly anybody writes: each line more delays each launch.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Flight<'a> {
-    signals: Padded<Signals>,
+    aborted: AtomicBool,
     /// Looks with a pause between, before a waiting thread yields.
     pub(super) looks: u32,
+    sleepers: AtomicUsize,
+    /// Of the device's launches.
+    pub(super) number: u64,
     seats: &'a [Padded<Seat>],
-    threads: usize,
-    blocks: usize,
+    pub(super) threads: usize,
+    pub(super) blocks: usize,
+    rest: &'a Rest,
+}
+
+/// What a launch uses when something takes long: kept from launch to launch, so that nobody has to fetch it when nothing does.
+#[derive(Debug, Default)]
+pub(super) struct Rest {
     /// The next block that nobody has begun, where there are more blocks than teams.
     next_block: Padded<AtomicUsize>,
+    /// When the launch began and how long it may take, if there is a limit.
+    limit: Option<(Instant, Duration)>,
     /// Raised at each wake-up: a sleeper that sees it unchanged has missed nothing.
     ticket: Mutex<u64>,
     woken: Condvar,
     probe: AtomicU64,
+    /// Set once a launch; what is left behind by a launch that failed is not used again.
     failure: Mutex<Option<Failure>>,
-    pub(super) start: Instant,
-    timeout: Option<Duration>,
+}
+
+impl Rest {
+    /// For a launch that begins with a block for each of that many teams.
+    pub(super) fn prepare(&mut self, teams: usize, timeout: Option<Duration>) {
+        self.next_block.0.store(teams, Ordering::Relaxed);
+        self.limit = timeout.map(|timeout| (Instant::now(), timeout));
+    }
 }
 
 impl<'a> Flight<'a> {
+    /// `rest` has been prepared.
     pub(super) fn new(
         seats: &'a [Padded<Seat>],
-        blocks: usize,
-        threads: usize,
+        rest: &'a Rest,
+        number: u64,
+        (blocks, threads): (usize, usize),
         looks: u32,
-        timeout: Option<Duration>,
     ) -> Self {
         Self {
-            signals: Padded(Signals {
-                aborted: AtomicBool::new(false),
-                sleepers: AtomicUsize::new(0),
-            }),
+            aborted: AtomicBool::new(false),
             looks,
+            sleepers: AtomicUsize::new(0),
+            number,
             seats,
             threads,
             blocks,
-            next_block: Padded(AtomicUsize::new(seats.len() / threads)),
-            ticket: Mutex::new(0),
-            woken: Condvar::new(),
-            probe: AtomicU64::new(0),
-            failure: Mutex::new(None),
-            start: Instant::now(),
-            timeout,
+            rest,
         }
     }
 
@@ -118,14 +127,22 @@ impl<'a> Flight<'a> {
         &self.seats[rank].0
     }
 
-    /// The next block for a team that has finished one.
+    /// The thread has run all its blocks. Whoever waits for it should know soon that it will not come.
+    pub(super) fn done(&self, rank: usize) {
+        self.seat(rank).done();
+        fence(Ordering::SeqCst);
+        self.stored();
+    }
+
+    /// The next block for a team that has finished one. Between blocks is where a launch without barriers can be given up.
     pub(super) fn claim_block(&self) -> usize {
-        self.next_block.0.fetch_add(1, Ordering::Relaxed)
+        self.fail_if_late();
+        self.rest.next_block.0.fetch_add(1, Ordering::Relaxed)
     }
 
     #[inline(always)]
     pub(super) fn is_aborted(&self) -> bool {
-        self.signals.0.aborted.load(Ordering::Relaxed)
+        self.aborted.load(Ordering::Relaxed)
     }
 
     /// Leaves the kernel if the launch has failed elsewhere.
@@ -144,8 +161,8 @@ impl<'a> Flight<'a> {
 
     /// Ends the launch: the first failure is the one reported, and everybody who waits leaves.
     pub(super) fn abort(&self, failure: Failure) {
-        lock(&self.failure).get_or_insert(failure);
-        self.signals.0.aborted.store(true, Ordering::SeqCst);
+        lock(&self.rest.failure).get_or_insert(failure);
+        self.aborted.store(true, Ordering::SeqCst);
         self.wake();
     }
 
@@ -158,18 +175,21 @@ impl<'a> Flight<'a> {
                 message: panic_message(&*payload),
             });
         }
+        // The payload may be anything, and panic in turn when it is dropped; a worker must live on.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(payload);
+        }
     }
 
-    pub(super) fn into_failure(self) -> Option<Failure> {
-        self.failure
-            .into_inner()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    pub(super) fn failure(self) -> Option<Failure> {
+        lock(&self.rest.failure).take()
     }
 
-    /// To be called after every atomic store to memory that somebody may wait on.
+    /// To be called after every atomic store to memory that somebody may wait on. A sequentially consistent store wakes for
+    /// certain whoever sleeps until it; a relaxed one may be overlooked until the next look, [`LONGEST_SLEEP`] later at most.
     #[inline(always)]
     pub(super) fn stored(&self) {
-        if self.signals.0.sleepers.load(Ordering::SeqCst) != 0 {
+        if self.sleepers.load(Ordering::SeqCst) != 0 {
             self.wake();
         }
     }
@@ -177,8 +197,8 @@ impl<'a> Flight<'a> {
     #[cold]
     #[inline(never)]
     fn wake(&self) {
-        *lock(&self.ticket) += 1;
-        self.woken.notify_all();
+        *lock(&self.rest.ticket) += 1;
+        self.rest.woken.notify_all();
     }
 
     /// The end of a long wait: yields, then sleeps, until `ready` gives something, or the launch fails.
@@ -202,20 +222,18 @@ impl<'a> Flight<'a> {
             Some(None) => self.leave(),
             None => {}
         }
-        seat.wait(site);
-        self.signals.0.sleepers.fetch_add(1, Ordering::SeqCst);
-        // `ready` is the kernel's own code: it may panic, and the counter must not stay raised.
-        let _asleep = Asleep(&self.signals.0.sleepers);
+        let _asleep = Asleep::new(seat, site, &self.sleepers);
         let mut detector = Detector::default();
         let mut pause = FIRST_SLEEP;
         loop {
-            let ticket = *lock(&self.ticket);
-            let probe = self.probe.load(Ordering::Acquire);
+            let ticket = *lock(&self.rest.ticket);
+            let probe = self.rest.probe.load(Ordering::Acquire);
             if let Some(found) = ready() {
-                seat.resume();
                 return found;
             }
             seat.confirm(probe);
+            // So that of two threads that confirm at once, one sees both.
+            fence(Ordering::SeqCst);
             if self.is_aborted() {
                 self.leave();
             }
@@ -224,9 +242,9 @@ impl<'a> Flight<'a> {
                 self.abort(Failure::Deadlock { report: self.report() });
                 self.leave();
             }
-            let unchanged = lock(&self.ticket);
+            let unchanged = lock(&self.rest.ticket);
             if *unchanged == ticket {
-                let woken = self.woken.wait_timeout(unchanged, pause);
+                let woken = self.rest.woken.wait_timeout(unchanged, pause);
                 drop(woken.unwrap_or_else(|poisoned| poisoned.into_inner()));
                 pause = (2 * pause).min(LONGEST_SLEEP);
             }
@@ -235,10 +253,10 @@ impl<'a> Flight<'a> {
 
     /// Ends the launch if it has run longer than it may. Returns how long until it should be asked again.
     pub(super) fn fail_if_late(&self) -> Duration {
-        let Some(timeout) = self.timeout else {
+        let Some((start, timeout)) = self.rest.limit else {
             return Duration::from_secs(60);
         };
-        let left = timeout.saturating_sub(self.start.elapsed());
+        let left = timeout.saturating_sub(start.elapsed());
         if left.is_zero() && !self.is_aborted() {
             self.abort(Failure::TimedOut {
                 after: timeout,
@@ -253,18 +271,35 @@ impl<'a> Flight<'a> {
             .seats
             .iter()
             .enumerate()
-            .map(|(rank, seat)| seat.0.report(rank % self.threads))
+            .filter_map(|(rank, seat)| seat.0.report(self.number, rank % self.threads))
             .collect();
-        let begun = self.next_block.0.load(Ordering::Relaxed).min(self.blocks);
+        let begun = self.rest.next_block.0.load(Ordering::Relaxed).min(self.blocks);
         HangReport::new(threads, self.blocks, self.threads, self.blocks - begun)
     }
 }
 
-struct Asleep<'a>(&'a AtomicUsize);
+/// A thread in the last stage of waiting. `ready` is the kernel's own code: it may panic, and a thread that unwinds runs.
+struct Asleep<'a> {
+    seat: &'a Seat,
+    sleepers: &'a AtomicUsize,
+}
+
+impl<'a> Asleep<'a> {
+    fn new(seat: &'a Seat, site: WaitSite, sleepers: &'a AtomicUsize) -> Self {
+        seat.wait(site);
+        // Also shows this thread's state to those who raise it later: the last one to sleep sees all others waiting.
+        sleepers.fetch_add(1, Ordering::SeqCst);
+        // With the order of stores before `Flight::stored`: either the look after this sees the store, or `stored` sees the
+        // sleeper.
+        fence(Ordering::SeqCst);
+        Self { seat, sleepers }
+    }
+}
 
 impl Drop for Asleep<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.seat.resume();
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -278,19 +313,22 @@ struct Detector {
 
 impl Detector {
     fn proves_deadlock(&mut self, flight: &Flight<'_>) -> bool {
+        // Confirmations before the second snapshot: a thread that moved after it may confirm, too.
+        let confirmed = |probe| flight.seats.iter().all(|seat| seat.0.has_confirmed(probe));
+        let confirmed = self.sent.as_ref().is_some_and(|(probe, _)| confirmed(*probe));
         let Some(moves) = flight
             .seats
             .iter()
-            .map(|seat| seat.0.stuck())
+            .map(|seat| seat.0.stuck(flight.number))
             .collect::<Option<Vec<_>>>()
         else {
             self.sent = None;
             return false;
         };
         match &self.sent {
-            Some((probe, before)) if *before == moves => flight.seats.iter().all(|seat| seat.0.has_confirmed(*probe)),
+            Some((_, before)) if *before == moves => confirmed,
             _ => {
-                let probe = flight.probe.fetch_add(1, Ordering::AcqRel) + 1;
+                let probe = flight.rest.probe.fetch_add(1, Ordering::AcqRel) + 1;
                 self.sent = Some((probe, moves));
                 // So that the others look at once.
                 flight.wake();

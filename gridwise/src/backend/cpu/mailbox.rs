@@ -7,11 +7,24 @@ use std::{
 
 use crate::{
     host::device::WaitPolicy,
-    sync::{AtomicBool, AtomicUsize, Mutex, Padded, hint, lock, thread},
+    sync::{AtomicBool, AtomicUsize, Mutex, Padded, fence, hint, lock, thread},
 };
 
 /// No job.
 const EMPTY: usize = 0;
+/// No more jobs.
+const QUIT: usize = 1;
+
+/// What a worker is to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    /// # Safety
+    /// To be called with the job's own `data` and `rank`, once.
+    pub(super) run: unsafe fn(data: *const (), rank: usize),
+    /// Not null, and aligned to at least 2.
+    pub(super) data: *const (),
+    pub(super) rank: usize,
+}
 
 /// How long an idle worker looks for work in each stage, before it sleeps.
 #[derive(Clone, Copy, Debug)]
@@ -77,83 +90,138 @@ impl Patience {
     }
 }
 
+/// A job as words, on one line: the worker fetches one line to know all.
+#[derive(Debug)]
+struct Slip {
+    /// [`EMPTY`], [`QUIT`], or the job's data: written last.
+    data: AtomicUsize,
+    run: AtomicUsize,
+    rank: AtomicUsize,
+}
+
+/// One side's sleep: who sleeps raises the flag and looks again, who changes what is waited for looks at the flag after.
+#[derive(Debug)]
+struct Bed {
+    /// The sleeper sleeps, or is about to.
+    taken: AtomicBool,
+    sleeper: Mutex<Option<thread::Thread>>,
+}
+
+impl Bed {
+    fn new() -> Self {
+        Self {
+            taken: AtomicBool::new(false),
+            sleeper: Mutex::new(None),
+        }
+    }
+
+    /// Sleeps until `ready` gives something. `park` sleeps; it may return for no reason.
+    fn sleep_until<T>(&self, ready: impl Fn() -> Option<T>, mut park: impl FnMut()) -> T {
+        *lock(&self.sleeper) = Some(thread::current());
+        self.taken.store(true, Ordering::Relaxed);
+        // With the fence in `wake`: either the look below sees the change, or `wake` sees the flag.
+        fence(Ordering::SeqCst);
+        let found = loop {
+            match ready() {
+                Some(found) => break found,
+                None => park(),
+            }
+        };
+        self.taken.store(false, Ordering::Relaxed);
+        found
+    }
+
+    /// Wakes the sleeper, if there is one: to be called after the change that it waits for.
+    fn wake(&self) {
+        fence(Ordering::SeqCst);
+        if self.taken.load(Ordering::Relaxed)
+            && let Some(sleeper) = &*lock(&self.sleeper)
+        {
+            sleeper.unpark();
+        }
+    }
+}
+
 /// One worker's mailbox. The leader of a launch posts, the worker takes and finishes, the leader waits for the end.
 #[derive(Debug)]
 pub(super) struct Mailbox {
-    /// [`EMPTY`], or the job.
-    job: Padded<AtomicUsize>,
-    /// The worker sleeps, or is about to.
-    asleep: AtomicBool,
-    /// The leader sleeps, or is about to.
-    awaited: AtomicBool,
-    worker: Mutex<Option<thread::Thread>>,
-    leader: Mutex<Option<thread::Thread>>,
+    slip: Padded<Slip>,
+    worker: Bed,
+    leader: Bed,
 }
 
 impl Mailbox {
     pub(super) fn new() -> Self {
         Self {
-            job: Padded(AtomicUsize::new(EMPTY)),
-            asleep: AtomicBool::new(false),
-            awaited: AtomicBool::new(false),
-            worker: Mutex::new(None),
-            leader: Mutex::new(None),
+            slip: Padded(Slip {
+                data: AtomicUsize::new(EMPTY),
+                run: AtomicUsize::new(0),
+                rank: AtomicUsize::new(0),
+            }),
+            worker: Bed::new(),
+            leader: Bed::new(),
         }
     }
 
-    /// Leader: hands over `job` (not 0) to the worker, which has none. What the leader wrote before is visible to the worker.
-    pub(super) fn post(&self, job: usize) {
-        self.job.0.swap(job, Ordering::SeqCst);
-        if self.asleep.load(Ordering::SeqCst)
-            && let Some(worker) = &*lock(&self.worker)
-        {
-            worker.unpark();
-        }
+    /// Leader: hands over a job to the worker, which has none. What the leader wrote before is visible to the worker.
+    pub(super) fn post(&self, job: Job) {
+        self.slip
+            .0
+            .run
+            .store((job.run as *const ()).expose_provenance(), Ordering::Relaxed);
+        self.slip.0.rank.store(job.rank, Ordering::Relaxed);
+        self.publish(job.data.expose_provenance());
     }
 
-    /// Worker: waits for a job.
-    pub(super) fn take(&self, patience: Patience) -> usize {
-        let ready = || Some(self.job.0.load(Ordering::Acquire)).filter(|&job| job != EMPTY);
-        if let Some(job) = patience.look(ready) {
-            return job;
+    /// Leader: the worker, which has no job, is to end.
+    pub(super) fn post_quit(&self) {
+        self.publish(QUIT);
+    }
+
+    fn publish(&self, data: usize) {
+        self.slip.0.data.store(data, Ordering::Release);
+        self.worker.wake();
+    }
+
+    fn data(&self) -> Option<usize> {
+        Some(self.slip.0.data.load(Ordering::Acquire)).filter(|&data| data != EMPTY)
+    }
+
+    fn done(&self) -> Option<()> {
+        self.data().is_none().then_some(())
+    }
+
+    /// Worker: waits for a job. `None` to quit.
+    pub(super) fn take(&self, patience: Patience) -> Option<Job> {
+        let data = patience
+            .look(|| self.data())
+            .unwrap_or_else(|| self.worker.sleep_until(|| self.data(), thread::park));
+        if data == QUIT {
+            return None;
         }
-        *lock(&self.worker) = Some(thread::current());
-        self.asleep.store(true, Ordering::SeqCst);
-        let job = loop {
-            // Looks after raising the flag: either this sees the job, or `post` sees the flag.
-            match self.job.0.load(Ordering::SeqCst) {
-                EMPTY => thread::park(),
-                job => break job,
-            }
-        };
-        self.asleep.store(false, Ordering::Relaxed);
-        job
+        let run = std::ptr::with_exposed_provenance::<()>(self.slip.0.run.load(Ordering::Relaxed));
+        // SAFETY: `post` stored it from a function pointer of this type, before it published the data.
+        let run = unsafe { std::mem::transmute::<*const (), unsafe fn(*const (), usize)>(run) };
+        let data = std::ptr::with_exposed_provenance(data);
+        Some(Job {
+            run,
+            data,
+            rank: self.slip.0.rank.load(Ordering::Relaxed),
+        })
     }
 
     /// Worker: the job is done. What the worker wrote before is visible to the leader. The job is not touched after this.
     pub(super) fn finish(&self) {
-        self.job.0.swap(EMPTY, Ordering::SeqCst);
-        if self.awaited.load(Ordering::SeqCst)
-            && let Some(leader) = &*lock(&self.leader)
-        {
-            leader.unpark();
-        }
+        self.slip.0.data.store(EMPTY, Ordering::Release);
+        self.leader.wake();
     }
 
     /// Leader: waits until the worker has finished. While it sleeps it calls `idle` now and then, which returns how long to
     /// sleep at most.
     pub(super) fn wait(&self, patience: Patience, mut idle: impl FnMut() -> Duration) {
-        let done = || (self.job.0.load(Ordering::Acquire) == EMPTY).then_some(());
-        if patience.look(done).is_some() {
-            return;
-        }
-        *lock(&self.leader) = Some(thread::current());
-        self.awaited.store(true, Ordering::SeqCst);
-        // Looks after raising the flag: either this sees the end, or `finish` sees the flag.
-        while self.job.0.load(Ordering::SeqCst) != EMPTY {
-            park_timeout(idle());
-        }
-        self.awaited.store(false, Ordering::Relaxed);
+        patience.look(|| self.done()).unwrap_or_else(|| {
+            self.leader.sleep_until(|| self.done(), || park_timeout(idle()));
+        });
     }
 }
 
@@ -171,7 +239,7 @@ fn park_timeout(_: Duration) {
 #[cfg(all(test, loom))]
 mod test_loom {
     use super::*;
-    use crate::sync::Arc;
+    use crate::sync::{Arc, explore};
 
     const HASTY: Patience = Patience {
         looks: 0,
@@ -182,14 +250,18 @@ mod test_loom {
     /// Two jobs in a row, both sides going to sleep at once: every job arrives, every end is noticed, memory follows.
     #[test]
     fn loom_no_wake_up_is_lost_between_leader_and_worker() {
-        loom::model(|| {
+        unsafe fn nothing(_: *const (), _: usize) {}
+
+        explore(3, || {
             let mailbox = Arc::new(Mailbox::new());
             let data = Arc::new(loom::cell::UnsafeCell::new(0_u32));
-            let worker = loom::thread::spawn({
+            // Not joined: loom takes a late wake-up of a thread that joins for the end of what it joins. It waits for all
+            // threads at the end of the model anyway.
+            loom::thread::spawn({
                 let (mailbox, data) = (mailbox.clone(), data.clone());
                 move || {
                     for expected in [1, 2] {
-                        assert_eq!(mailbox.take(HASTY), expected);
+                        assert_eq!(mailbox.take(HASTY).map(|job| job.rank), Some(expected));
                         // SAFETY: the mailbox hands the data back and forth.
                         data.with_mut(|value| unsafe { *value += 1 });
                         mailbox.finish();
@@ -197,12 +269,16 @@ mod test_loom {
                 }
             });
             for job in [1, 2] {
-                mailbox.post(job);
+                let address = std::ptr::without_provenance(64);
+                mailbox.post(Job {
+                    run: nothing,
+                    data: address,
+                    rank: job,
+                });
                 mailbox.wait(HASTY, || Duration::MAX);
                 // SAFETY: the mailbox hands the data back and forth.
                 data.with(|value| assert_eq!(unsafe { *value }, job as u32));
             }
-            worker.join().unwrap();
         });
     }
 }

@@ -31,31 +31,33 @@ mod mailbox;
 mod roster;
 mod scratch;
 mod seat;
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(loom), target_os = "linux"))]
 mod test;
 mod topology;
 
 use acc::{Block, Cpu, Solo, Team};
 use flight::Flight;
-use mailbox::{Mailbox, Patience};
+use mailbox::{Job, Mailbox, Patience};
 use roster::{Need, Roster};
+use scratch::Scratch;
 pub(crate) use topology::Topology;
 
 /// Looks of a waiting thread that has a core for itself, before it yields: a few microseconds, several times what a launch or
 /// a barrier takes.
 const SPIN_LOOKS: u32 = 1000;
 
-/// What the mailbox of a worker holds when the device is dropped.
-const QUIT: usize = 1;
-
 thread_local! {
-    /// The device whose launch this thread is running, if any.
-    static RUNNING_ON: Cell<*const CpuDevice> = const { Cell::new(std::ptr::null()) };
+    /// The number of the device whose launch this thread is running, or 0.
+    static RUNNING_ON: Cell<u64> = const { Cell::new(0) };
 }
+
+/// Numbers for devices.
+static NEXT_DEVICE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 
 /// A pool of workers.
 #[derive(Debug)]
 pub(crate) struct CpuDevice {
+    number: u64,
     workers: Vec<Worker>,
     roster: Roster,
     looks: u32,
@@ -68,17 +70,26 @@ pub(crate) struct CpuDevice {
 struct Worker {
     mailbox: Arc<Mailbox>,
     thread: Option<thread::JoinHandle<()>>,
-    /// The rank for the job in the mailbox: written before it is posted.
-    rank: Arc<std::sync::atomic::AtomicUsize>,
 }
 
-/// What a mailbox points to: lives on the leader's stack until every worker has finished.
-struct Job {
-    /// # Safety
-    /// To be called with the job's own `data`, with each rank once.
-    run: unsafe fn(data: *const (), rank: usize),
-    data: *const (),
-    device: *const CpuDevice,
+/// All that the ranks of a launch share, side by side, because every line that a worker has to fetch delays it. It lives on the
+/// leader's stack until every worker has finished.
+#[repr(C)]
+struct Work<'a, K, G> {
+    flight: Flight<'a>,
+    memory: Scratchpad,
+    grid: G,
+    ranks: usize,
+    shared_bytes: usize,
+    dynamic_len: usize,
+    kernel: K,
+}
+
+/// What the ranks of a launch are to do.
+#[repr(C)]
+struct Task<'a, K, G, F> {
+    work: Work<'a, K, G>,
+    body: F,
 }
 
 impl CpuDevice {
@@ -89,7 +100,9 @@ impl CpuDevice {
         let alone = ranks <= topology.parallelism;
         let looks = if alone { SPIN_LOOKS } else { 0 };
         let pinned = options.pin && alone && !topology.cores.is_empty();
+        let number = NEXT_DEVICE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let mut device = Self {
+            number,
             workers: Vec::with_capacity(ranks - 1),
             roster: Roster::new(ranks - 1),
             looks,
@@ -101,40 +114,48 @@ impl CpuDevice {
         for worker in 1..ranks {
             let core = pinned.then(|| device.topology.cores[worker % device.topology.cores.len()]);
             // On failure the device is dropped, and the workers started so far quit.
-            device.workers.push(
-                Worker::start(worker, core, patience).map_err(|source| DeviceError::Threads {
-                    started: worker,
-                    wanted: ranks,
-                    source,
-                })?,
-            );
+            device
+                .workers
+                .push(
+                    Worker::start(worker, number, core, patience).map_err(|source| DeviceError::Threads {
+                        started: worker,
+                        wanted: ranks,
+                        source,
+                    })?,
+                );
         }
         Ok(device)
     }
 
+    /// Whether the calling thread runs a kernel of this device.
+    pub(crate) fn runs_here(&self) -> bool {
+        RUNNING_ON.get() == self.number
+    }
+
     /// Runs a plain launch. The plan has been checked.
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
-        let wanted = plan.blocks.saturating_mul(plan.threads).min(self.workers.len() + 1);
+        let teams = plan.blocks.min((self.workers.len() + 1) / plan.threads);
         let need = Need {
             at_least: plan.threads - 1,
-            at_most: wanted - 1,
+            at_most: teams * plan.threads - 1,
             exclusive: false,
         };
-        let kernel = &kernel;
         if plan.threads == 1 {
             self.fly(
                 plan,
                 need,
+                kernel,
                 |_| (),
-                move |flight, memory, (), ranks, rank| {
+                |work, rank| {
+                    let flight = &work.flight;
                     let mut block = rank;
-                    while block < plan.blocks && !flight.is_aborted() {
-                        let acc = memory.acc(flight, plan, rank, block, Solo, ());
-                        guarded(acc, || run_plain(kernel, acc, plan.dynamic_len));
-                        block = if plan.blocks > ranks {
+                    while block < flight.blocks && !flight.is_aborted() {
+                        let acc = work.acc(rank, block, Solo);
+                        guarded(acc, || run_plain(&work.kernel, acc, work.dynamic_len));
+                        block = if flight.blocks > work.ranks {
                             flight.claim_block()
                         } else {
-                            plan.blocks
+                            flight.blocks
                         };
                     }
                 },
@@ -143,20 +164,22 @@ impl CpuDevice {
             self.fly(
                 plan,
                 need,
+                kernel,
                 |_| (),
-                move |flight, memory, (), ranks, rank| {
-                    let (team, thread) = (rank / plan.threads, rank % plan.threads);
-                    let teams = ranks / plan.threads;
+                |work, rank| {
+                    let (flight, threads) = (&work.flight, work.flight.threads);
+                    let (team, thread) = (rank / threads, rank % threads);
+                    let teams = work.ranks / threads;
                     let mut block = team;
                     let mut round = 0;
-                    while block < plan.blocks && !flight.is_aborted() {
-                        let acc = memory.acc(flight, plan, rank, block, memory.team(team, thread, plan.threads), ());
-                        guarded(acc, || run_plain(kernel, acc, plan.dynamic_len));
-                        if plan.blocks <= teams {
+                    while block < flight.blocks && !flight.is_aborted() {
+                        let acc = work.acc(rank, block, work.memory.team(team, thread, threads));
+                        guarded(acc, || run_plain(&work.kernel, acc, work.dynamic_len));
+                        if flight.blocks <= teams {
                             break;
                         }
                         round += 1;
-                        let Some(next) = next_block_of_team(acc, memory, team, round) else {
+                        let Some(next) = next_block_of_team(acc, work.memory, team, round) else {
                             break;
                         };
                         block = next;
@@ -174,31 +197,32 @@ impl CpuDevice {
             at_most: others,
             exclusive: true,
         };
-        let kernel = &kernel;
-        let grid = |scratch: &mut scratch::Scratch| scratch.prepare_grid(plan.barrier, plan.blocks);
+        let grid = |scratch: &mut Scratch| scratch.prepare_grid(plan.barrier, plan.blocks);
         if plan.threads == 1 {
-            self.fly(plan, need, grid, move |flight, memory, grid, _, rank| {
-                let acc = memory.acc(flight, plan, rank, rank, Solo, grid);
-                guarded(acc, || run_grid(kernel, acc, plan.dynamic_len));
+            self.fly(plan, need, kernel, grid, |work, rank| {
+                let acc = work.acc(rank, rank, Solo);
+                guarded(acc, || run_grid(&work.kernel, acc, work.dynamic_len));
             })
         } else {
-            self.fly(plan, need, grid, move |flight, memory, grid, _, rank| {
-                let (team, thread) = (rank / plan.threads, rank % plan.threads);
-                let acc = memory.acc(flight, plan, rank, team, memory.team(team, thread, plan.threads), grid);
-                guarded(acc, || run_grid(kernel, acc, plan.dynamic_len));
+            self.fly(plan, need, kernel, grid, |work, rank| {
+                let threads = work.flight.threads;
+                let (team, thread) = (rank / threads, rank % threads);
+                let acc = work.acc(rank, team, work.memory.team(team, thread, threads));
+                guarded(acc, || run_grid(&work.kernel, acc, work.dynamic_len));
             })
         }
     }
 
-    /// One launch: admission, scratch, workers, end.
-    fn fly<G: Copy>(
+    /// One launch: admission, scratch, workers, end. `body` is run once for each rank.
+    fn fly<K, G: Copy>(
         &self,
         plan: &LaunchPlan,
         need: Need,
-        prepare: impl FnOnce(&mut scratch::Scratch) -> G,
-        body: impl Fn(&Flight<'_>, Scratchpad, G, usize, usize),
+        kernel: K,
+        prepare: impl FnOnce(&mut Scratch) -> G,
+        body: impl Fn(&Work<'_, K, G>, usize),
     ) -> Result<(), LaunchError> {
-        if RUNNING_ON.get() == std::ptr::from_ref(self) {
+        if self.runs_here() {
             return Err(LaunchError::Nested { kernel: plan.kernel });
         }
         let mut admission = self.roster.admit(need);
@@ -212,6 +236,7 @@ impl CpuDevice {
                 bytes: teams * plan.shared_bytes,
             });
         }
+        scratch.rest.prepare(teams, plan.timeout);
         let grid = prepare(scratch);
         let memory = Scratchpad {
             team_words: scratch.team_words.as_mut_ptr(),
@@ -219,19 +244,26 @@ impl CpuDevice {
         };
         let flight = Flight::new(
             &scratch.seats[..ranks],
-            plan.blocks,
-            plan.threads,
+            &scratch.rest,
+            admission.number,
+            (plan.blocks, plan.threads),
             self.looks,
-            plan.timeout,
         );
-
-        let run = |rank: usize| {
-            body(&flight, memory, grid, ranks, rank);
-            flight.seat(rank).done();
+        let task = Task {
+            work: Work {
+                flight,
+                memory,
+                grid,
+                ranks,
+                shared_bytes: plan.shared_bytes,
+                dynamic_len: plan.dynamic_len,
+                kernel,
+            },
+            body,
         };
-        self.on_ranks(&admission.workers[..ranks - 1], &run, || flight.fail_if_late());
+        self.on_ranks(&admission.workers[..ranks - 1], &task);
 
-        let failure = flight.into_failure();
+        let failure = task.work.flight.failure();
         self.roster.release(admission, failure.is_none());
         match failure {
             None => Ok(()),
@@ -239,46 +271,46 @@ impl CpuDevice {
         }
     }
 
-    /// Runs `run` once for each rank: 0 on this thread, the others on `workers`. Returns when all are done. While it sleeps it
-    /// calls `idle`, as [`Mailbox::wait`] does.
-    fn on_ranks<F: Fn(usize)>(&self, workers: &[usize], run: &F, mut idle: impl FnMut() -> Duration) {
+    /// Runs the body once for each rank: 0 on this thread, the others on `workers`. Returns when all are done.
+    fn on_ranks<K, G: Copy, F: Fn(&Work<'_, K, G>, usize)>(&self, workers: &[usize], task: &Task<'_, K, G, F>) {
         /// # Safety
-        /// `data` points to an `F` that outlives the call.
-        unsafe fn call<F: Fn(usize)>(data: *const (), rank: usize) {
+        /// `task` points to a `Task<K, G, F>` that outlives the call; each rank is run once.
+        unsafe fn call<K, G: Copy, F: Fn(&Work<'_, K, G>, usize)>(task: *const (), rank: usize) {
             // SAFETY: by the caller.
-            let run = unsafe { &*data.cast::<F>() };
-            run(rank);
+            let Task { work, body } = unsafe { &*task.cast::<Task<'_, K, G, F>>() };
+            work.flight.seat(rank).start(work.flight.number);
+            body(work, rank);
+            work.flight.done(rank);
         }
-        let job = Job {
-            run: call::<F>,
-            data: std::ptr::from_ref(run).cast(),
-            device: self,
-        };
         let posted = Posted {
             device: self,
             workers,
-            idle: &mut idle,
+            flight: &task.work.flight,
         };
+        let data = std::ptr::from_ref(task).cast::<()>();
         for (rank, &worker) in workers.iter().enumerate() {
-            let worker = &self.workers[worker];
-            worker.rank.store(rank + 1, std::sync::atomic::Ordering::Relaxed);
-            worker.mailbox.post(std::ptr::from_ref(&job).expose_provenance());
+            self.workers[worker].mailbox.post(Job {
+                run: call::<K, G, F>,
+                data,
+                rank: rank + 1,
+            });
         }
-        let before = RUNNING_ON.replace(self);
-        run(0);
+        let before = RUNNING_ON.replace(self.number);
+        // SAFETY: the task is this launch's, and rank 0 is run here alone.
+        unsafe { call::<K, G, F>(data, 0) };
         RUNNING_ON.set(before);
         drop(posted);
     }
 }
 
-/// Waits for the workers, whatever happens: the job is on the leader's stack.
-struct Posted<'a, I: FnMut() -> Duration> {
+/// Waits for the workers, whatever happens: the work is on the leader's stack.
+struct Posted<'a> {
     device: &'a CpuDevice,
     workers: &'a [usize],
-    idle: &'a mut I,
+    flight: &'a Flight<'a>,
 }
 
-impl<I: FnMut() -> Duration> Drop for Posted<'_, I> {
+impl Drop for Posted<'_> {
     fn drop(&mut self) {
         let patience = Patience {
             looks: self.device.looks,
@@ -286,7 +318,9 @@ impl<I: FnMut() -> Duration> Drop for Posted<'_, I> {
             sleeps: true,
         };
         for &worker in self.workers {
-            self.device.workers[worker].mailbox.wait(patience, &mut *self.idle);
+            self.device.workers[worker]
+                .mailbox
+                .wait(patience, || self.flight.fail_if_late());
         }
     }
 }
@@ -294,7 +328,7 @@ impl<I: FnMut() -> Duration> Drop for Posted<'_, I> {
 impl Drop for CpuDevice {
     fn drop(&mut self) {
         for worker in &self.workers {
-            worker.mailbox.post(QUIT);
+            worker.mailbox.post_quit();
         }
         for worker in &mut self.workers {
             if let Some(thread) = worker.thread.take() {
@@ -306,27 +340,19 @@ impl Drop for CpuDevice {
 }
 
 impl Worker {
-    fn start(index: usize, core: Option<usize>, patience: Patience) -> std::io::Result<Self> {
+    fn start(index: usize, device: u64, core: Option<usize>, patience: Patience) -> std::io::Result<Self> {
         let mailbox = Arc::new(Mailbox::new());
-        let rank = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let thread = thread::Builder::new().name(format!("gridwise-{index}")).spawn({
-            let (mailbox, rank) = (mailbox.clone(), rank.clone());
+            let mailbox = mailbox.clone();
             move || {
                 if let Some(core) = core {
                     topology::pin(core);
                 }
-                loop {
-                    let job = mailbox.take(patience);
-                    if job == QUIT {
-                        return;
-                    }
-                    let job = std::ptr::with_exposed_provenance::<Job>(job);
-                    // SAFETY: the leader keeps the job until this worker has finished.
-                    let job = unsafe { &*job };
-                    RUNNING_ON.set(job.device);
-                    // SAFETY: the job's own data, and the rank that the leader chose for this worker alone.
-                    unsafe { (job.run)(job.data, rank.load(std::sync::atomic::Ordering::Relaxed)) };
-                    RUNNING_ON.set(std::ptr::null());
+                RUNNING_ON.set(device);
+                while let Some(Job { run, data, rank }) = mailbox.take(patience) {
+                    // SAFETY: the leader keeps what the job points to until this worker has finished; it chose this rank for
+                    // this worker alone.
+                    unsafe { run(data, rank) };
                     mailbox.finish();
                 }
             }
@@ -334,7 +360,6 @@ impl Worker {
         Ok(Self {
             mailbox,
             thread: Some(thread),
-            rank,
         })
     }
 }
@@ -352,34 +377,28 @@ impl Scratchpad {
         let words = unsafe { self.team_words.add(2 * team) };
         Team { thread, threads, words }
     }
+}
 
-    fn acc<'a, B: Block, G>(
-        self,
-        flight: &'a Flight<'a>,
-        plan: &LaunchPlan,
-        rank: usize,
-        block_index: usize,
-        block: B,
-        grid: G,
-    ) -> Cpu<'a, B, G> {
-        let shared = if plan.shared_bytes == 0 {
+impl<K, G: Copy> Work<'_, K, G> {
+    fn acc<B: Block>(&self, rank: usize, block_index: usize, block: B) -> Cpu<'_, B, G> {
+        let shared = if self.shared_bytes == 0 {
             std::ptr::without_provenance_mut(128)
         } else {
             // SAFETY: the scratch was prepared with an arena a team.
-            let arena = unsafe { self.arenas.add(rank / plan.threads) };
+            let arena = unsafe { self.memory.arenas.add(rank / self.flight.threads) };
             // SAFETY: initialised, and not moved during the launch.
             unsafe { (*arena).start() }
         };
-        let seat = flight.seat(rank);
+        let seat = self.flight.seat(rank);
         seat.start_block(block_index);
         Cpu {
-            flight,
+            flight: &self.flight,
             seat,
             shared,
             block_index,
-            blocks: plan.blocks,
+            blocks: self.flight.blocks,
             block,
-            grid,
+            grid: self.grid,
         }
     }
 }

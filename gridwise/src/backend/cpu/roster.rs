@@ -24,7 +24,11 @@ struct State {
     // Tickets: whoever asks first is served first, so that neither many small launches nor one large starve the other.
     next_ticket: u64,
     serving: u64,
-    spare: Vec<Scratch>,
+    #[expect(
+        clippy::vec_box,
+        reason = "a launch takes one out and puts it back: boxed, it moves one word"
+    )]
+    spare: Vec<Box<Scratch>>,
 }
 
 /// The roster of a device's workers.
@@ -39,7 +43,9 @@ pub(super) struct Roster {
 pub(super) struct Admission {
     /// Indices of the workers, ascending.
     pub(super) workers: Vec<usize>,
-    pub(super) scratch: Scratch,
+    /// Of this device's launches, from 1.
+    pub(super) number: u64,
+    pub(super) scratch: Box<Scratch>,
     exclusive: bool,
 }
 
@@ -78,6 +84,7 @@ impl Roster {
         self.notify(state);
         Admission {
             workers,
+            number: ticket + 1,
             scratch,
             exclusive: need.exclusive,
         }
@@ -89,6 +96,7 @@ impl Roster {
             mut workers,
             mut scratch,
             exclusive,
+            ..
         } = admission;
         let mut state = lock(&self.state);
         for &worker in &workers {
@@ -139,5 +147,73 @@ impl State {
             worker
         }));
         self.free_count -= workers.len();
+    }
+}
+
+#[cfg(all(test, loom))]
+mod test_loom {
+    use super::*;
+    use crate::sync::{Arc, explore, thread};
+
+    /// Loom reports two launches at once as conflicting accesses to the cell, and a launch that is never admitted as a deadlock.
+    fn admits(needs: [Need; 2]) {
+        explore(3, move || {
+            let roster = Arc::new(Roster::new(2));
+            let device = Arc::new(Device(loom::cell::UnsafeCell::new(())));
+            let launch = move |roster: &Roster, device: &Device, need: Need| {
+                for _ in 0..2 {
+                    let admission = roster.admit(need);
+                    assert!((need.at_least..=need.at_most).contains(&admission.workers.len()));
+                    if need.exclusive {
+                        device.0.with_mut(|_| ());
+                    } else {
+                        device.0.with(|_| ());
+                    }
+                    roster.release(admission, true);
+                }
+            };
+            let other = thread::spawn({
+                let (roster, device) = (roster.clone(), device.clone());
+                move || launch(&roster, &device, needs[1])
+            });
+            launch(&roster, &device, needs[0]);
+            other.join().unwrap();
+        });
+    }
+
+    struct Device(loom::cell::UnsafeCell<()>);
+    // SAFETY: loom checks the accesses.
+    unsafe impl Sync for Device {}
+    // SAFETY: as above.
+    unsafe impl Send for Device {}
+
+    const ALONE: Need = Need {
+        at_least: 2,
+        at_most: 2,
+        exclusive: true,
+    };
+    const SHARING: Need = Need {
+        at_least: 0,
+        at_most: 1,
+        exclusive: false,
+    };
+
+    #[test]
+    fn loom_a_cooperative_launch_has_the_device_to_itself() {
+        admits([ALONE, SHARING]);
+    }
+
+    #[test]
+    fn loom_cooperative_launches_take_turns() {
+        admits([ALONE, ALONE]);
+    }
+
+    #[test]
+    fn loom_launches_that_need_all_workers_take_turns() {
+        let all = Need {
+            exclusive: false,
+            ..ALONE
+        };
+        admits([all, SHARING]);
     }
 }

@@ -1,7 +1,7 @@
 //! What a launch uses while it runs: kept from launch to launch so that a launch allocates nothing, cleared before each, and
 //! dropped after an abort.
 
-use super::seat::Seat;
+use super::{flight::Rest, seat::Seat};
 use crate::{
     host::memory::Memory,
     kernel::{
@@ -24,6 +24,7 @@ pub(super) struct Scratch {
     pub(super) team_words: Vec<Line>,
     /// Shared memory, one a team.
     pub(super) arenas: Vec<Memory>,
+    pub(super) rest: Rest,
     grid_words: Vec<Line>,
     grid_slots: Vec<Padded<[[u8; SLOT_BYTES]; 2]>>,
 }
@@ -34,9 +35,6 @@ impl Scratch {
         let ranks = teams * threads;
         if self.seats.len() < ranks {
             self.seats.resize_with(ranks, Default::default);
-        }
-        for seat in &mut self.seats[..ranks] {
-            seat.0.reset();
         }
         if threads > 1 {
             clear(&mut self.team_words, 2 * teams);

@@ -1,15 +1,12 @@
 //! What each thread of a launch tells the others about itself: on its own cache lines, written only when it starts, leaves or
 //! has waited long.
 
-use std::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release},
-};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::{
     host::report::{ThreadReport, ThreadState},
     kernel::hardware::{WaitFor, WaitSite},
-    sync::{Mutex, lock},
+    sync::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Mutex, lock},
 };
 
 const RUNNING: u8 = 0;
@@ -20,8 +17,10 @@ const DONE: u8 = 3;
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Seat {
+    /// The launch that the rest is about: a seat keeps what an earlier launch left until its thread starts.
+    launch: AtomicU64,
     state: AtomicU8,
-    /// Changes of state: tells a thread that moved and came back from one that stayed.
+    /// Changes of state, over all launches: tells a thread that moved and came back from one that stayed.
     moves: AtomicU64,
     /// The newest probe after which this thread found its condition false.
     confirmed: AtomicU64,
@@ -29,21 +28,33 @@ pub(super) struct Seat {
     block: AtomicUsize,
     /// Grid barriers it has entered.
     rounds: AtomicU64,
+    /// Block barriers it has entered, in all launches.
+    block_rounds: AtomicU64,
     odd_reductions: AtomicBool,
     site: Mutex<Option<WaitSite>>,
 }
 
 impl Seat {
-    pub(super) fn reset(&mut self) {
-        *self.state.get_mut() = RUNNING;
-        *self.moves.get_mut() = 0;
-        *self.confirmed.get_mut() = 0;
-        *self.rounds.get_mut() = 0;
-        *self.odd_reductions.get_mut() = false;
+    /// The thread of this seat begins its part in launch `number`.
+    pub(super) fn start(&self, number: u64) {
+        self.rounds.store(0, Relaxed);
+        self.odd_reductions.store(false, Relaxed);
+        self.confirmed.store(0, Relaxed);
+        self.state.store(RUNNING, Relaxed);
+        // Released last: whoever sees the number sees the rest.
+        self.launch.store(number, Release);
     }
 
     pub(super) fn start_block(&self, block: usize) {
         self.block.store(block, Relaxed);
+    }
+
+    /// Counts a block barrier, and returns how many there were.
+    #[inline(always)]
+    pub(super) fn enter_block_barrier(&self) -> u64 {
+        let rounds = self.block_rounds.load(Relaxed) + 1;
+        self.block_rounds.store(rounds, Relaxed);
+        rounds
     }
 
     /// Counts a grid barrier, and returns how many there were.
@@ -88,10 +99,9 @@ impl Seat {
         self.confirmed.store(probe, Release);
     }
 
-    /// `None` if it runs; else how often it has moved so far.
-    pub(super) fn stuck(&self) -> Option<u64> {
-        // State before moves: a `turn` in between makes the two snapshots of a detector differ.
-        (self.state.load(Acquire) != RUNNING).then(|| self.moves.load(Acquire))
+    /// `None` if it runs, or has yet to start in launch `number`; else how often it has moved so far.
+    pub(super) fn stuck(&self, number: u64) -> Option<u64> {
+        (self.launch.load(Acquire) == number && self.state.load(Acquire) != RUNNING).then(|| self.moves.load(Acquire))
     }
 
     /// Whether it is out of the launch for good, or has found its condition false since `probe`.
@@ -99,7 +109,11 @@ impl Seat {
         self.state.load(Acquire) == DONE || self.confirmed.load(Acquire) >= probe
     }
 
-    pub(super) fn report(&self, thread: usize) -> ThreadReport {
+    /// `None` if it has yet to start in launch `number`.
+    pub(super) fn report(&self, number: u64, thread: usize) -> Option<ThreadReport> {
+        if self.launch.load(Acquire) != number {
+            return None;
+        }
         let state = match self.state.load(Acquire) {
             WAITING => match *lock(&self.site) {
                 Some(site) => ThreadState::Waiting {
@@ -111,6 +125,11 @@ impl Seat {
             LEFT_BLOCK | DONE => ThreadState::Left,
             _ => ThreadState::Running,
         };
-        ThreadReport::new(self.block.load(Relaxed), thread, state, self.rounds.load(Relaxed))
+        Some(ThreadReport::new(
+            self.block.load(Relaxed),
+            thread,
+            state,
+            self.rounds.load(Relaxed),
+        ))
     }
 }

@@ -1,1 +1,240 @@
+//! The pool of workers: what it costs while idle, how it ends, where its threads run.
 
+use std::{
+    env, fs,
+    process::Command,
+    sync::{Mutex, mpsc},
+    thread,
+    time::Duration,
+};
+
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+use crate::{
+    host::device::{CpuOptions, DeviceError},
+    host::launch::LaunchError,
+    kernel::Acc,
+    prelude::*,
+};
+
+/// Says to this test binary that it runs as a child, and so does the work itself.
+const CHILD: &str = "GRIDWISE_TEST_CHILD";
+
+/// Whether this is the child process in which a test does its work: alone, or under a limit that `limit`, a command of the
+/// shell, sets. In the parent it runs the child, which has to succeed within a minute, and returns false.
+fn in_child(test: &str, limit: &str) -> bool {
+    if env::var_os(CHILD).is_some() {
+        return true;
+    }
+    let binary = env::current_exe().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", &format!("{limit} exec timeout 60 \"$0\" \"$@\"")])
+        .arg(binary)
+        .args(["--exact", "--nocapture", &format!("backend::cpu::test::{test}")])
+        .env(CHILD, "1")
+        .env_remove("GRIDWISE_DEVICE")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{}: {text}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    false
+}
+
+/// Fails instead of hanging.
+fn within_a_minute<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
+    let (result, received) = mpsc::channel();
+    thread::spawn(move || result.send(work()));
+    received
+        .recv_timeout(Duration::from_secs(60))
+        .expect("ends within a minute")
+}
+
+/// Each block tells which cores it may run on.
+struct WhereAmI<'a> {
+    cores: &'a Mutex<Vec<(usize, u32)>>,
+}
+
+// SAFETY: the mutex orders the accesses. Not for a device with memory of its own.
+unsafe impl Kernel for WhereAmI<'_> {
+    const NAME: &'static str = "where_am_i";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        let cores = sched_getaffinity(None).unwrap().count();
+        self.cores.lock().unwrap().push((acc.block_index(), cores));
+    }
+}
+
+/// Of each block, on how many cores it may run.
+fn cores_of_blocks(device: &Device) -> Vec<u32> {
+    let cores = Mutex::default();
+    let blocks = device.most_resident_blocks();
+    device
+        .queue()
+        .launch(Blocks::Exactly(blocks), WhereAmI { cores: &cores })
+        .unwrap();
+    let mut cores = cores.into_inner().unwrap();
+    cores.sort();
+    assert!(cores.iter().map(|(block, _)| *block).eq(0..blocks));
+    cores.into_iter().map(|(_, cores)| cores).collect()
+}
+
+/// Nanoseconds that all threads of this process have run.
+fn time_used() -> u64 {
+    let tasks = fs::read_dir("/proc/self/task").unwrap();
+    tasks
+        .map(|task| fs::read_to_string(task.unwrap().path().join("schedstat")).unwrap())
+        .map(|text| text.split(' ').next().unwrap().parse::<u64>().unwrap())
+        .sum()
+}
+
+#[test]
+fn an_idle_device_uses_no_time() {
+    if !in_child("an_idle_device_uses_no_time", "") {
+        return;
+    }
+    let devices = ["cpu:blocks=3", "cpu:blocks=3,wait=passive"].map(|name| Device::open(name).unwrap());
+    for device in &devices {
+        cores_of_blocks(device);
+    }
+    thread::sleep(Duration::from_millis(100));
+    let before = time_used();
+    thread::sleep(Duration::from_millis(300));
+    let used = Duration::from_nanos(time_used() - before);
+    assert!(used < Duration::from_millis(20), "{used:?}");
+}
+
+#[test]
+fn a_device_is_dropped_right_after_it_was_opened() {
+    within_a_minute(|| {
+        for _ in 0..50 {
+            drop(Device::open("cpu:blocks=4").unwrap());
+        }
+    });
+}
+
+#[test]
+fn a_device_is_dropped_while_its_workers_sleep() {
+    within_a_minute(|| {
+        let device = Device::open("cpu:blocks=4,wait=passive").unwrap();
+        cores_of_blocks(&device);
+        thread::sleep(Duration::from_millis(50));
+        drop(device);
+    });
+}
+
+#[test]
+fn many_devices_live_side_by_side() {
+    within_a_minute(|| {
+        let devices: Vec<_> = (0..20).map(|_| Device::open("cpu:blocks=3").unwrap()).collect();
+        for device in &devices {
+            assert_eq!(cores_of_blocks(device).len(), 3);
+        }
+    });
+}
+
+#[test]
+fn every_way_of_waiting_runs_launch_after_launch() {
+    within_a_minute(|| {
+        for wait in ["active", "adaptive", "passive"] {
+            let device = Device::open(&format!("cpu:blocks=3,wait={wait}")).unwrap();
+            for _ in 0..20 {
+                assert_eq!(cores_of_blocks(&device).len(), 3);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_process_on_one_core_has_one_block() {
+    if !in_child(
+        "a_process_on_one_core_has_one_block",
+        "taskset -cp \"$(taskset -cp $$ | sed 's/.*[^0-9]\\([0-9]*\\)$/\\1/')\" $$ > /dev/null &&",
+    ) {
+        return;
+    }
+    assert_eq!(sched_getaffinity(None).unwrap().count(), 1, "the limit works");
+    let device = Device::from_env().unwrap();
+    assert_eq!(device.most_resident_blocks(), 1);
+    assert_eq!(device.properties().cores, 1);
+}
+
+#[test]
+fn workers_stay_on_a_core_each_where_there_are_enough() {
+    let allowed: CpuSet = sched_getaffinity(None).unwrap();
+    let device = Device::cpu(CpuOptions::default()).unwrap();
+    let blocks = device.most_resident_blocks();
+    let quota = blocks < allowed.count() as usize;
+    // The first block runs on this thread, which is not ours to pin.
+    for cores in &cores_of_blocks(&device)[1..] {
+        assert_eq!(*cores, if quota { allowed.count() } else { 1 });
+    }
+
+    let crowded = Device::open(&format!("cpu:blocks={}", blocks + 1)).unwrap();
+    let free = Device::open(&format!("cpu:blocks={blocks},pin=off")).unwrap();
+    for device in [crowded, free] {
+        for cores in cores_of_blocks(&device) {
+            assert_eq!(cores, allowed.count());
+        }
+    }
+    assert_eq!(
+        sched_getaffinity(None).unwrap().count(),
+        allowed.count(),
+        "the caller's own"
+    );
+}
+
+#[test]
+fn threads_that_cannot_be_started_are_an_error() {
+    // No room for the stacks of so many threads.
+    if !in_child("threads_that_cannot_be_started_are_an_error", "ulimit -v 600000 &&") {
+        return;
+    }
+    match Device::open("cpu:blocks=1000") {
+        Err(DeviceError::Threads { started, wanted, .. }) => {
+            assert_eq!(wanted, 1000);
+            assert!(started < wanted);
+        }
+        other => panic!("{other:?}"),
+    }
+    // Those that were started have ended, and left room.
+    drop(Device::open("cpu:blocks=4").unwrap());
+}
+
+/// Panics with something that panics again when it is dropped.
+struct Bomb;
+
+struct Throws;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+// SAFETY: touches no memory.
+unsafe impl Kernel for Throws {
+    const NAME: &'static str = "throws";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        if acc.block_index() == 1 {
+            std::panic::panic_any(Bomb);
+        }
+    }
+}
+
+#[test]
+fn a_panic_whose_payload_panics_is_an_error_like_any_other() {
+    within_a_minute(|| {
+        let device = Device::open("cpu:blocks=2").unwrap();
+        let error = device.queue().launch(Blocks::Exactly(2), Throws).unwrap_err();
+        assert!(matches!(error, LaunchError::Panicked { block: 1, .. }), "{error}");
+        assert_eq!(cores_of_blocks(&device).len(), 2);
+    });
+}

@@ -2,6 +2,8 @@
 
 use std::num::NonZero;
 
+use crate::host::device::CoreLimit;
+
 /// Cores that the process may use, as the scheduler numbers them; empty where that cannot be asked.
 #[cfg(target_os = "linux")]
 fn allowed_cores() -> Vec<usize> {
@@ -21,6 +23,10 @@ fn allowed_cores() -> Vec<usize> {
 pub(crate) struct Topology {
     /// Cores' worth of time: limited by the affinity mask and by the cgroup quota.
     pub(crate) parallelism: usize,
+    /// Cores of the machine.
+    pub(crate) machine: usize,
+    /// What keeps the process from all of them.
+    pub(crate) limit: CoreLimit,
     /// Cores to pin to, the caller's own first; empty where pinning would do harm or cannot be done.
     pub(crate) cores: Vec<usize>,
 }
@@ -29,6 +35,8 @@ impl Topology {
     pub(crate) fn of_this_process() -> Self {
         let parallelism = std::thread::available_parallelism().map_or(1, NonZero::get);
         let mut cores = allowed_cores();
+        let allowed = if cores.is_empty() { parallelism } else { cores.len() };
+        let machine = online_cores().unwrap_or(allowed).max(allowed);
         if cores.len() != parallelism {
             // A quota smaller than the mask: the scheduler should be free to move threads to idle cores.
             cores.clear();
@@ -36,8 +44,38 @@ impl Topology {
         if let Some(here) = current_core().and_then(|here| cores.iter().position(|&core| core == here)) {
             cores.rotate_left(here);
         }
-        Self { parallelism, cores }
+        Self {
+            parallelism,
+            machine,
+            limit: core_limit(machine, allowed, parallelism),
+            cores,
+        }
     }
+}
+
+/// What makes `parallelism` of the machine's cores, of which the affinity mask allows `allowed`.
+fn core_limit(machine: usize, allowed: usize, parallelism: usize) -> CoreLimit {
+    if parallelism < allowed {
+        CoreLimit::Quota
+    } else if allowed < machine {
+        CoreLimit::AffinityMask
+    } else {
+        CoreLimit::Machine
+    }
+}
+
+/// Cores that are switched on, whoever may use them.
+fn online_cores() -> Option<usize> {
+    count_cores(&std::fs::read_to_string("/sys/devices/system/cpu/online").ok()?)
+}
+
+/// How many cores a list like `0-3,8` names.
+fn count_cores(list: &str) -> Option<usize> {
+    list.trim().split(',').try_fold(0, |count, range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        Some(count + last.checked_sub(first)? + 1)
+    })
 }
 
 #[cfg(target_os = "linux")]
@@ -61,3 +99,26 @@ pub(super) fn pin(core: usize) {
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn pin(_: usize) {}
+
+#[cfg(all(test, not(loom)))]
+mod test {
+    use super::*;
+
+    #[test]
+    fn lists_of_cores_are_counted() {
+        assert_eq!(count_cores("0-1\n"), Some(2));
+        assert_eq!(count_cores("0"), Some(1));
+        assert_eq!(count_cores("0-3,8,10-11\n"), Some(7));
+        for bad in ["", "\n", "3-1", "0-", "all"] {
+            assert_eq!(count_cores(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_tightest_limit_is_the_one_named() {
+        assert_eq!(core_limit(8, 8, 8), CoreLimit::Machine);
+        assert_eq!(core_limit(8, 4, 4), CoreLimit::AffinityMask);
+        assert_eq!(core_limit(8, 8, 2), CoreLimit::Quota);
+        assert_eq!(core_limit(8, 4, 2), CoreLimit::Quota);
+    }
+}

@@ -12,7 +12,7 @@ use super::{
     hardware::{Hardware, Place, SLOT_BYTES},
 };
 
-#[cfg(test)]
+#[cfg(all(test, feature = "std", not(loom)))]
 mod test;
 
 /// The slot of a warp.
@@ -22,11 +22,11 @@ mod test;
 fn slot<T: Pod, H: Hardware>(hardware: H, warp: usize) -> Place<T> {
     const {
         assert!(
-            size_of::<T>() <= SLOT_BYTES,
+            size_of::<T>() <= SLOT_BYTES && align_of::<T>() <= SLOT_BYTES,
             "block collectives take values of at most 64 bytes"
         )
     };
-    Place::Shared(hardware.scratch() + (warp * SLOT_BYTES) as u32)
+    Place::Shared(hardware.scratch() + warp * SLOT_BYTES)
 }
 
 #[inline(always)]

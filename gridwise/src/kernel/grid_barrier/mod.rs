@@ -39,7 +39,15 @@ pub enum BarrierShape {
     Tree,
 }
 
+/// Blocks from which on the tree is the default.
+const TREE_FROM: usize = 32;
+
 impl BarrierShape {
+    /// The default for that many blocks.
+    pub const fn for_blocks(blocks: usize) -> Self {
+        if blocks >= TREE_FROM { Self::Tree } else { Self::Flip }
+    }
+
     /// Words of state for that many blocks, all zero at the start of a launch.
     pub const fn words(self, blocks: usize) -> usize {
         match self {
@@ -151,7 +159,7 @@ pub struct GridState {
 }
 
 impl GridState {
-    /// Slots for [`reduce_grid`] of that many blocks: two a block, used in turn.
+    /// Slots for `reduce_grid` of that many blocks: two a block, used in turn.
     pub const fn slots(blocks: usize) -> usize {
         2 * blocks
     }

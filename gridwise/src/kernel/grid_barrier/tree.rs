@@ -5,8 +5,8 @@ use core::sync::atomic::Ordering;
 use super::{BarrierWord, GridBarrier, LINE_WORDS, Protocol};
 use crate::kernel::hardware::{Hardware, WaitSite};
 
-/// Children of a node.
-const FAN_IN: usize = 4;
+/// Children of a node. Under loom fewer, so that the few members that it can explore make a tree of several levels.
+const FAN_IN: usize = if cfg!(loom) { 2 } else { 4 };
 
 /// Words of state: a line for the generation, then a line for each node, level by level from the leaves.
 pub(super) const fn words(members: usize) -> usize {

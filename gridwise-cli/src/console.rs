@@ -1,0 +1,58 @@
+//! What goes to standard output.
+
+use std::{
+    fmt::Display,
+    io::{self, Write},
+};
+
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// The width of every table, whatever the terminal: output into a file looks the same.
+const WIDTH: u16 = 80;
+
+/// Writes `text` and the end of the line to standard output.
+///
+/// A reader that has had enough, such as `head`, is no failure.
+///
+/// # Errors
+///
+/// [`Failure::Console`] where the system refuses for another reason, such as a full disk.
+pub fn print(text: impl Display) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(source) if source.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Console { source }),
+        _ => Ok(()),
+    }
+}
+
+/// Writes `value` to standard output as JSON.
+///
+/// # Errors
+///
+/// As [`print()`].
+pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Console { source: error.into() })?;
+    print(text)
+}
+
+/// An empty table without lines, no wider than 80 columns.
+pub fn table() -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
+    table
+}
+
+/// `1 block`, `2 blocks`, `2 entries`.
+pub fn plural(count: usize, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if count == 1 => format!("{count} {noun}"),
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {noun}s"),
+    }
+}

@@ -1,0 +1,162 @@
+//! The numbers that steer a step, and how it ends: every thread makes the same of them.
+
+use super::{Kernel, RR, SHADOW_R, SHADOW_V, SS, TS, TT, VV};
+use crate::{algorithm::solve::run::outcome, kernel::Acc};
+
+/// The record of a step, at the parity of the step that reads it.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Record {
+    /// r̂·r.
+    pub(super) rho: f64,
+    /// r·r.
+    pub(super) rr: f64,
+    /// The smallest r·r so far.
+    pub(super) best: f64,
+    /// r̂·r̂.
+    pub(super) shadow: f64,
+    /// How often the iteration started anew.
+    pub(super) restarts: f64,
+}
+
+/// How many numbers that is.
+pub(super) const RECORD: usize = 5;
+
+impl Record {
+    pub(super) fn to_array(self) -> [f64; RECORD] {
+        [self.rho, self.rr, self.best, self.shadow, self.restarts]
+    }
+
+    #[inline(always)]
+    pub(super) fn from_array([rho, rr, best, shadow, restarts]: [f64; RECORD]) -> Self {
+        Self {
+            rho,
+            rr,
+            best,
+            shadow,
+            restarts,
+        }
+    }
+}
+
+/// A quotient that a step needs.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Quotient {
+    Value(f64),
+    /// A product that it needs is zero but for rounding.
+    Degenerate,
+    NotFinite,
+}
+
+/// Whether the product of two vectors is nothing but rounding, by their squared lengths.
+#[inline(always)]
+fn orthogonal(product: f64, a: f64, b: f64) -> bool {
+    // Divided before it is squared, so that small residuals do not underflow.
+    let lengths = a * b;
+    lengths == 0.0 || product == 0.0 || (product / a) * (product / b) <= f64::EPSILON * f64::EPSILON
+}
+
+/// Dividend over divisor, unless `degenerate`; with all of `inputs` finite.
+#[inline(always)]
+fn quotient(dividend: f64, divisor: f64, inputs: [f64; 3], degenerate: bool) -> Quotient {
+    if !inputs.iter().all(|input| input.is_finite()) {
+        return Quotient::NotFinite;
+    }
+    let value = dividend / divisor;
+    if degenerate || !value.is_finite() {
+        return Quotient::Degenerate;
+    }
+    Quotient::Value(value)
+}
+
+impl Record {
+    /// After a new start with a residual of squared length `rr`.
+    #[inline(always)]
+    pub(super) fn restarted(self, rr: f64) -> Self {
+        Self {
+            rho: rr,
+            rr,
+            shadow: rr,
+            restarts: self.restarts + 1.0,
+            ..self
+        }
+    }
+}
+
+/// How a step ends.
+pub(super) enum Next {
+    /// There is no step.
+    Stop(u64),
+    /// There is no step, but a new start.
+    Restart,
+    /// There is a step.
+    Move {
+        alpha: f64,
+        omega: f64,
+        rr: f64,
+        then: Then,
+    },
+}
+
+/// What comes after a step.
+#[derive(Clone, Copy)]
+pub(super) enum Then {
+    Turn { rho: f64, beta: f64 },
+    Restart,
+    Stop(u64),
+}
+
+impl Kernel<'_> {
+    /// α, from phase 1 on.
+    #[inline(always)]
+    pub(super) fn alpha<A: Acc>(&self, acc: A, record: Record) -> Quotient {
+        let (shadow_v, vv) = (self.rows.sum(acc, SHADOW_V), self.rows.sum(acc, VV));
+        let degenerate = orthogonal(shadow_v, record.shadow, vv);
+        quotient(record.rho, shadow_v, [record.rho, shadow_v, vv], degenerate)
+    }
+
+    /// ω, from phase 3 on.
+    #[inline(always)]
+    pub(super) fn omega<A: Acc>(&self, acc: A) -> Quotient {
+        let [ts, tt, ss] = [TS, TT, SS].map(|which| self.rows.sum(acc, which));
+        quotient(ts, tt, [ts, tt, ss], orthogonal(ts, tt, ss))
+    }
+
+    /// How the step ends: the same in every thread.
+    #[inline(always)]
+    pub(super) fn next<A: Acc>(&self, acc: A, record: Record) -> Next {
+        let may_restart = record.restarts == 0.0;
+        let alpha = match self.alpha(acc, record) {
+            Quotient::Value(alpha) => alpha,
+            Quotient::Degenerate if may_restart => return Next::Restart,
+            Quotient::Degenerate => return Next::Stop(outcome::RHO),
+            Quotient::NotFinite => return Next::Stop(outcome::NOT_FINITE),
+        };
+        let omega = match self.omega(acc) {
+            Quotient::Value(omega) => Some(omega),
+            Quotient::Degenerate => None,
+            Quotient::NotFinite => return Next::Stop(outcome::NOT_FINITE),
+        };
+        let (rho, rr) = (self.rows.sum(acc, SHADOW_R), self.rows.sum(acc, RR));
+        if !(rho.is_finite() && rr.is_finite()) {
+            return Next::Stop(outcome::NOT_FINITE);
+        }
+        let then = match omega {
+            // Where the residual is gone every product is zero, and that is no breakdown.
+            _ if rr <= self.run.target => Then::Stop(outcome::CONVERGED),
+            Some(omega) if !orthogonal(rho, record.shadow, rr) => Then::Turn {
+                rho,
+                beta: (rho / record.rho) * (alpha / omega),
+            },
+            Some(_) if may_restart => Then::Restart,
+            Some(_) => Then::Stop(outcome::RHO),
+            None => Then::Stop(outcome::OMEGA),
+        };
+        Next::Move {
+            alpha,
+            omega: omega.unwrap_or(0.0),
+            rr,
+            then,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Runs every example on devices of several shapes. Each checks its own result, so it has to end, and end well.
+//!
+//! Cargo builds the examples before it runs the tests of a package. When only this test is asked for, it does not: then run
+//! `cargo build --examples` first.
+
+use std::{
+    env, fs,
+    io::Read,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// An example that takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(120);
+
+fn run_all_on(device: &str) {
+    let names = names();
+    assert!(names.len() >= 2, "no examples found");
+    let failures: Vec<String> = names.iter().filter_map(|name| run(name, device).err()).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+/// The examples, by their files: one that is not registered in the manifest fails as not built.
+fn names() -> Vec<String> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let files = fs::read_dir(folder).expect("the examples are beside the library");
+    let mut names: Vec<String> = files
+        .map(|file| file.expect("the folder can be listed").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+fn run(name: &str, device: &str) -> Result<(), String> {
+    // This test is target/PROFILE/deps/examples-HASH; the examples are in target/PROFILE/examples.
+    let test = env::current_exe().expect("the test knows its own path");
+    let profile = test.ancestors().nth(2).expect("the test is in target/PROFILE/deps");
+    let program = profile
+        .join("examples")
+        .join(name)
+        .with_extension(env::consts::EXE_EXTENSION);
+    let mut child = Command::new(&program)
+        .env("GRIDWISE_DEVICE", device)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| {
+            format!(
+                "{}: {error}; is it in gridwise/Cargo.toml, and built?",
+                program.display()
+            )
+        })?;
+    let (out, err) = (drain(child.stdout.take()), drain(child.stderr.take()));
+    let status = wait(&mut child);
+    let text = |thread: thread::JoinHandle<String>| thread.join().expect("reading does not panic");
+    let (out, err) = (text(out), text(err));
+    match status {
+        Some(0) if !out.is_empty() => Ok(()),
+        Some(code) => Err(format!("{name} on {device} ended with {code}:\n{out}{err}")),
+        None => Err(format!(
+            "{name} on {device} was stopped after {LIMIT:?} or by a signal:\n{out}{err}"
+        )),
+    }
+}
+
+/// The exit code, if it ends in time and by itself.
+fn wait(child: &mut Child) -> Option<i32> {
+    let start = Instant::now();
+    while start.elapsed() < LIMIT {
+        if let Some(status) = child.try_wait().expect("the child can be waited for") {
+            return status.code();
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().expect("the child can be stopped");
+    child.wait().expect("the child has been stopped");
+    None
+}
+
+fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    let mut pipe = pipe.expect("the pipe was asked for");
+    thread::spawn(move || {
+        let mut text = String::new();
+        // Whatever cannot be read is missing from a message; the exit code decides.
+        let _ = pipe.read_to_string(&mut text);
+        text
+    })
+}
+
+#[test]
+fn the_examples_are_right_on_the_default_device() {
+    run_all_on("");
+}
+
+#[test]
+fn the_examples_are_right_on_one_block() {
+    run_all_on("cpu:blocks=1");
+}
+
+#[test]
+fn the_examples_are_right_on_two_blocks() {
+    run_all_on("cpu:blocks=2");
+}
+
+#[test]
+fn the_examples_are_right_on_five_blocks() {
+    run_all_on("cpu:blocks=5");
+}
+
+#[test]
+fn the_examples_are_right_on_blocks_of_three_threads() {
+    run_all_on("cpu:blocks=2,threads=3");
+}

@@ -1,0 +1,487 @@
+//! Failures while a launch runs: who is named, who is released, and that the device stays usable.
+
+use std::{thread, time::Duration};
+
+use gridwise::{
+    host::{
+        queue::Queue,
+        report::{HangCause, ThreadState, WaitFor},
+    },
+    prelude::*,
+};
+
+use crate::support::{options, queue, several_blocks, team};
+
+/// What the other threads do while one panics.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Meanwhile {
+    Nothing,
+    BlockBarrier,
+    GridBarrier,
+    Wait,
+}
+
+/// One thread panics, perhaps after a while; the others meet, or wait for it.
+#[repr(C)]
+struct Fails<'a> {
+    block: usize,
+    thread: usize,
+    pause: Duration,
+    meanwhile: Meanwhile,
+    word: SpanMut<'a, u32>,
+}
+
+impl Fails<'_> {
+    /// Whether this thread is the one.
+    fn panics<A: Acc>(&self, acc: A) {
+        if (acc.block_index(), acc.thread_index()) == (self.block, self.thread) {
+            thread::sleep(self.pause);
+            panic!("thread {} fails", self.thread);
+        }
+    }
+
+    fn wait<A: Acc>(&self, acc: A) {
+        match self.meanwhile {
+            Meanwhile::BlockBarrier => acc.sync_block(),
+            Meanwhile::Wait => drop(self.word.atomic(0).wait_until(acc, Ordering::Acquire, |word| word == 1)),
+            Meanwhile::Nothing | Meanwhile::GridBarrier => {}
+        }
+    }
+}
+
+// SAFETY: the word is atomic. A thread that panics ends the launch, so nobody waits for it.
+unsafe impl Kernel for Fails<'_> {
+    const NAME: &'static str = "fails";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        acc.sync_block();
+        self.panics(acc);
+        self.wait(acc);
+    }
+}
+
+// SAFETY: as above.
+unsafe impl GridKernel for Fails<'_> {
+    const NAME: &'static str = "fails_in_grid";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        acc.sync_grid();
+        self.panics(acc);
+        self.wait(acc);
+        if self.meanwhile == Meanwhile::GridBarrier {
+            acc.sync_grid();
+        }
+    }
+}
+
+/// Counts its threads past a block barrier.
+#[repr(C)]
+struct Healthy<'a> {
+    count: SpanMut<'a, u32>,
+}
+
+// SAFETY: the count is atomic.
+unsafe impl Kernel for Healthy<'_> {
+    const NAME: &'static str = "healthy";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        acc.sync_block();
+        self.count.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
+    }
+}
+
+fn assert_usable(queue: &Queue) {
+    let mut count = queue.device().zeroed(1).unwrap();
+    let threads = queue.device().properties().workers;
+    queue
+        .launch(
+            Blocks::Exactly(2).threads(threads),
+            Healthy {
+                count: count.span_mut(),
+            },
+        )
+        .unwrap();
+    assert_eq!(queue.download(&count).unwrap(), [2 * threads as u32]);
+}
+
+/// A thread of the given block, and one in its middle, fails; it is the one that is named.
+fn fails(device: &Device, blocks: usize, threads: usize, meanwhile: Meanwhile, pause: Duration, cooperative: bool) {
+    let queue = queue(device);
+    for block in [0, blocks - 1] {
+        for thread in [0, 3.min(threads - 1)] {
+            let mut word = device.zeroed(1).unwrap();
+            let kernel = Fails {
+                block,
+                thread,
+                pause,
+                meanwhile,
+                word: word.span_mut(),
+            };
+            let grid = Blocks::Exactly(blocks).threads(threads);
+            let (failed, name) = if cooperative {
+                (queue.launch_cooperative(grid, kernel), "fails_in_grid")
+            } else {
+                (queue.launch(grid, kernel), "fails")
+            };
+            match failed {
+                Err(LaunchError::Panicked {
+                    kernel,
+                    block: b,
+                    thread: t,
+                    message,
+                }) => {
+                    assert_eq!((kernel, b, t), (name, block, thread));
+                    assert_eq!(message, format!("thread {thread} fails"));
+                }
+                other => panic!("{meanwhile:?}: {other:?}"),
+            }
+            assert_usable(&queue);
+        }
+    }
+}
+
+pub(crate) fn a_panic_names_block_thread_and_message(device: &Device) {
+    for blocks in [1, 2, 30] {
+        fails(
+            device,
+            blocks,
+            team(device, 4).unwrap_or(1),
+            Meanwhile::Nothing,
+            Duration::ZERO,
+            false,
+        );
+    }
+}
+
+// fault A11.7: thread 3 of a block panics before the barrier.
+pub(crate) fn a_panic_releases_a_block_barrier(device: &Device) {
+    let Some(threads) = team(device, 4) else { return };
+    for blocks in [1, 5] {
+        fails(device, blocks, threads, Meanwhile::BlockBarrier, Duration::ZERO, false);
+    }
+}
+
+// fault A2.17: some have arrived at the grid barrier, and one never will.
+pub(crate) fn a_panic_releases_a_grid_barrier(device: &Device) {
+    for threads in 1..=team(device, 3).unwrap_or(1) {
+        let blocks = device.properties().workers / threads;
+        fails(device, blocks, threads, Meanwhile::GridBarrier, Duration::ZERO, true);
+    }
+}
+
+// fault A11.8: others wait for a word that the one that panicked would have stored.
+pub(crate) fn a_panic_releases_a_wait(device: &Device) {
+    if let Some(blocks) = several_blocks(device) {
+        fails(
+            device,
+            blocks,
+            device.properties().threads_per_block,
+            Meanwhile::Wait,
+            Duration::ZERO,
+            true,
+        );
+    }
+    if let Some(threads) = team(device, 4) {
+        // One block: others could not start while it waits.
+        fails(device, 1, threads, Meanwhile::Wait, Duration::ZERO, false);
+    }
+}
+
+// fault A11.11: one leaves while the others have gone to sleep.
+pub(crate) fn a_panic_releases_threads_that_sleep(device: &Device) {
+    let pause = Duration::from_millis(30);
+    if let Some(threads) = team(device, 4) {
+        fails(device, 1, threads, Meanwhile::BlockBarrier, pause, false);
+    }
+    if let Some(blocks) = several_blocks(device) {
+        fails(device, blocks, 1, Meanwhile::GridBarrier, pause, true);
+        fails(device, blocks, 1, Meanwhile::Wait, pause, true);
+    }
+}
+
+/// A grid barrier by hand in a plain launch: every block counts itself and waits for all.
+#[repr(C)]
+struct HandMade<'a> {
+    count: SpanMut<'a, u32>,
+}
+
+// SAFETY: the count is atomic. That blocks wait for others that may not be resident is what is tested.
+unsafe impl Kernel for HandMade<'_> {
+    const NAME: &'static str = "hand_made";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        let (count, all) = (self.count.atomic(0), acc.block_count() as u32);
+        if acc.thread_index() == 0 {
+            count.fetch_add(acc, 1, Ordering::AcqRel);
+            count.wait_until(acc, Ordering::Acquire, |count| count == all);
+        }
+        acc.sync_block();
+    }
+}
+
+// fault A1.1, A11.10: every resident block waits for one that cannot start before they end.
+pub(crate) fn every_block_waiting_for_one_that_never_starts_is_reported(device: &Device) {
+    let queue = queue(device);
+    let fits = device.most_resident_blocks();
+    for (blocks, missing) in [(fits + 1, 1), (2 * fits + 3, fits + 3)] {
+        let mut count = device.zeroed(1).unwrap();
+        match queue.launch(
+            Blocks::Exactly(blocks),
+            HandMade {
+                count: count.span_mut(),
+            },
+        ) {
+            Err(LaunchError::Deadlock {
+                kernel: "hand_made",
+                report,
+            }) => {
+                assert_eq!(
+                    report.cause(),
+                    HangCause::BlocksNeverStarted { blocks: missing },
+                    "{report}"
+                );
+                assert_eq!((report.blocks, report.not_started), (blocks, missing));
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_usable(&queue);
+    }
+}
+
+/// Waits for what nobody does.
+#[repr(C)]
+struct Forlorn<'a> {
+    word: SpanMut<'a, u32>,
+}
+
+// SAFETY: the word is atomic.
+unsafe impl Kernel for Forlorn<'_> {
+    const NAME: &'static str = "forlorn";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        self.word.atomic(0).wait_until(acc, Ordering::Acquire, |word| word == 1);
+    }
+}
+
+pub(crate) fn a_wait_that_nobody_ends_is_reported(device: &Device) {
+    let queue = queue(device);
+    let mut word = device.zeroed(1).unwrap();
+    match queue.launch(Blocks::Exactly(1), Forlorn { word: word.span_mut() }) {
+        Err(LaunchError::Deadlock { report, .. }) => {
+            assert_eq!(report.cause(), HangCause::NobodyStores, "{report}");
+            for thread in &report.threads {
+                let ThreadState::Waiting { what, location } = thread.state else {
+                    panic!("{thread:?}");
+                };
+                assert_eq!((thread.block, what), (0, WaitFor::Word));
+                assert!(location.file().ends_with("failures.rs"), "{location}");
+            }
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_usable(&queue);
+}
+
+/// Meets three times; then the last block takes its time while the others wait at the fourth barrier.
+#[repr(C)]
+struct Late {
+    pause: Duration,
+}
+
+// SAFETY: it touches no memory.
+unsafe impl GridKernel for Late {
+    const NAME: &'static str = "late";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        (0..3).for_each(|_| acc.sync_grid());
+        if acc.block_index() == acc.block_count() - 1 {
+            thread::sleep(self.pause);
+        }
+        acc.sync_grid();
+    }
+}
+
+pub(crate) fn a_time_limit_names_barrier_and_round(device: &Device) {
+    let Some(blocks) = several_blocks(device) else { return };
+    let limit = Duration::from_millis(200);
+    let queue = device.queue_with(options().timeout(limit));
+    let late = Late {
+        pause: Duration::from_secs(2),
+    };
+    match queue.launch_cooperative(Blocks::Exactly(blocks), late) {
+        Err(LaunchError::TimedOut {
+            kernel: "late",
+            after,
+            report,
+        }) => {
+            assert_eq!((after, report.cause()), (limit, HangCause::StillRunning));
+            for thread in report.threads.iter().filter(|thread| thread.thread == 0) {
+                match thread.state {
+                    ThreadState::Running => assert_eq!((thread.block, thread.grid_barriers), (blocks - 1, 3)),
+                    ThreadState::Waiting {
+                        what: WaitFor::GridBarrier,
+                        location,
+                    } => {
+                        assert!(thread.block < blocks - 1);
+                        assert_eq!(thread.grid_barriers, 4);
+                        assert!(location.file().ends_with("failures.rs"), "{location}");
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+            let text = report.to_string();
+            assert!(
+                text.contains("at the grid barrier") && text.contains("grid barriers entered: 4"),
+                "{text}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_usable(&device.queue_with(options()));
+}
+
+/// Meets for ever.
+#[repr(C)]
+struct Endless;
+
+// SAFETY: it touches no memory.
+unsafe impl GridKernel for Endless {
+    const NAME: &'static str = "endless";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        loop {
+            acc.sync_grid();
+        }
+    }
+}
+
+pub(crate) fn endless_rounds_are_given_up(device: &Device) {
+    let queue = device.queue_with(options().timeout(Duration::from_millis(100)));
+    match queue.launch_cooperative(Blocks::Resident, Endless) {
+        Err(LaunchError::TimedOut { report, .. }) => {
+            assert!(report.threads.iter().all(|thread| thread.grid_barriers > 0), "{report}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_usable(&device.queue_with(options()));
+}
+
+/// Meets the threads of its block for ever: they are never late for each other.
+#[repr(C)]
+struct EndlessInTheBlock;
+
+// SAFETY: it touches no memory; all threads meet the same barriers.
+unsafe impl Kernel for EndlessInTheBlock {
+    const NAME: &'static str = "endless_in_the_block";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        loop {
+            acc.sync_block();
+        }
+    }
+}
+
+pub(crate) fn endless_block_barriers_are_given_up(device: &Device) {
+    let Some(threads) = team(device, 2) else { return };
+    let queue = device.queue_with(options().timeout(Duration::from_millis(100)));
+    let result = queue.launch(Blocks::Exactly(1).threads(threads), EndlessInTheBlock);
+    assert!(matches!(result, Err(LaunchError::TimedOut { .. })), "{result:?}");
+    assert_usable(&device.queue_with(options()));
+}
+
+/// A millisecond of work a block.
+#[repr(C)]
+struct ShortBlocks;
+
+// SAFETY: it touches no memory.
+unsafe impl Kernel for ShortBlocks {
+    const NAME: &'static str = "short_blocks";
+    type Shared = ();
+
+    fn run<A: Acc>(self, _: A, _: ()) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+pub(crate) fn many_short_blocks_are_given_up(device: &Device) {
+    let queue = device.queue_with(options().timeout(Duration::from_millis(50)));
+    let blocks = 1000 * device.most_resident_blocks();
+    let result = queue.launch(Blocks::Exactly(blocks), ShortBlocks);
+    assert!(matches!(result, Err(LaunchError::TimedOut { .. })), "{result:?}");
+    assert_usable(&device.queue_with(options()));
+}
+
+/// Accesses one past the end of a span.
+#[repr(C)]
+struct PastTheEnd<'a> {
+    store: bool,
+    out: SpanMut<'a, u32>,
+}
+
+// SAFETY: one thread accesses `out`.
+unsafe impl Kernel for PastTheEnd<'_> {
+    const NAME: &'static str = "past_the_end";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        for i in acc.threads_in_grid(0..1) {
+            let end = self.out.len() + i;
+            if self.store {
+                self.out.set(acc, end, 1);
+            } else {
+                self.out.get(acc, end);
+            }
+        }
+    }
+}
+
+pub(crate) fn an_index_out_of_bounds_is_an_error(device: &Device) {
+    let queue = queue(device);
+    for store in [false, true] {
+        for len in [0, 5] {
+            let mut out = device.zeroed(len).unwrap();
+            let kernel = PastTheEnd {
+                store,
+                out: out.span_mut(),
+            };
+            match queue.launch(Blocks::Exactly(1), kernel) {
+                Err(LaunchError::Panicked { message, .. }) => {
+                    assert_eq!(message, format!("index {len} is out of bounds of a span of {len}"));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert_usable(&queue);
+}
+
+pub(crate) fn errors_name_the_kernel(device: &Device) {
+    let queue = queue(device);
+    let mut word = device.zeroed(1).unwrap();
+    let mut errors = vec![
+        queue.launch(Blocks::Exactly(0), Forlorn { word: word.span_mut() }),
+        queue.launch(Blocks::Exactly(1).threads(0), Forlorn { word: word.span_mut() }),
+        queue.launch(Frames::new(1, 0), Forlorn { word: word.span_mut() }),
+        queue.launch(Blocks::Exactly(usize::MAX), Forlorn { word: word.span_mut() }),
+        queue.launch(Blocks::Exactly(1).threads(1 << 20), Forlorn { word: word.span_mut() }),
+        queue.launch(Blocks::Exactly(1), Forlorn { word: word.span_mut() }),
+    ];
+    let brief = device.queue_with(options().timeout(Duration::from_millis(20)));
+    errors.push(brief.launch_cooperative(Blocks::Resident, Endless).map_err(|error| {
+        assert!(error.to_string().contains("`endless`"), "{error}");
+        LaunchError::ZeroBlocks { kernel: "forlorn" }
+    }));
+    for error in errors {
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("`forlorn`"), "{text}");
+    }
+}

@@ -1,0 +1,360 @@
+//! The grid barrier, in every shape: it orders all memory between blocks, round after round, and its state is one launch's.
+
+use std::thread;
+
+use gridwise::{
+    host::{
+        queue::Queue,
+        report::{HangCause, WaitFor},
+    },
+    kernel::grid_barrier::BarrierShape,
+    prelude::*,
+};
+
+use crate::support::{allocations, cooperative_grids, options, queue, several_blocks, skew};
+
+const SHAPES: [BarrierShape; 3] = [BarrierShape::Flip, BarrierShape::Counter, BarrierShape::Tree];
+
+/// A queue for each shape.
+fn queues(device: &Device) -> impl Iterator<Item = (BarrierShape, Queue)> {
+    SHAPES
+        .into_iter()
+        .map(|shape| (shape, device.queue_with(options().barrier(shape))))
+}
+
+/// Adds one and moves everything one place, from one array to the other and back.
+#[repr(C)]
+struct Rotate<'a> {
+    rounds: usize,
+    skew: usize,
+    arrays: [SpanMut<'a, u32>; 2],
+}
+
+// SAFETY: in a round each thread writes its own elements of one array and all read the other; a grid barrier separates rounds.
+unsafe impl GridKernel for Rotate<'_> {
+    const NAME: &'static str = "rotate";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        let n = self.arrays[0].len();
+        for round in 0..self.rounds {
+            let (from, to) = (&self.arrays[round % 2], &self.arrays[(round + 1) % 2]);
+            skew(self.skew * ((acc.block_index() + round) % 3));
+            for i in acc.threads_in_grid(0..n) {
+                to.set(acc, i, from.get(acc, (i + 1) % n) + 1);
+            }
+            skew(self.skew * ((acc.thread_index() + round) % 2));
+            acc.sync_grid();
+        }
+    }
+}
+
+/// Runs an even number of rounds and checks the outcome.
+fn rotate(queue: &Queue, grid: impl Into<gridwise::host::launch::Grid>, n: u32, rounds: u32, skew: usize) {
+    let grid = grid.into();
+    let mut a = queue.upload(&(0..n).collect::<Vec<u32>>()).unwrap();
+    let mut b = queue.device().zeroed(n as usize).unwrap();
+    let kernel = Rotate {
+        rounds: rounds as usize,
+        skew,
+        arrays: [a.span_mut(), b.span_mut()],
+    };
+    queue.launch_cooperative(grid, kernel).unwrap();
+    let expected: Vec<u32> = (0..n).map(|i| (i + rounds) % n + rounds).collect();
+    assert_eq!(queue.download(&a).unwrap(), expected, "{grid:?}");
+}
+
+pub(crate) fn every_shape_orders_rounds_between_blocks(device: &Device) {
+    for (_, queue) in queues(device) {
+        for grid in cooperative_grids(device) {
+            rotate(&queue, grid, 61, 50, 0);
+        }
+    }
+}
+
+pub(crate) fn skewed_blocks_meet(device: &Device) {
+    for (_, queue) in queues(device) {
+        for grid in cooperative_grids(device) {
+            rotate(&queue, grid, 17, 20, 500);
+        }
+    }
+}
+
+/// Every thread stores; after the barrier every thread adds up what all have stored.
+#[repr(C)]
+struct AllSeeAll<'a> {
+    rounds: u32,
+    stored: [SpanMut<'a, u32>; 2],
+    wrong: SpanMut<'a, u32>,
+}
+
+// SAFETY: each thread stores its own element of the round's array, which all read after the barrier; the array is stored to
+// again two rounds later, past another barrier.
+unsafe impl GridKernel for AllSeeAll<'_> {
+    const NAME: &'static str = "all_see_all";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        let thread = acc.block_index() * acc.thread_count() + acc.thread_index();
+        let all = acc.block_count() * acc.thread_count();
+        for round in 1..=self.rounds {
+            let stored = &self.stored[round as usize % 2];
+            stored.set(acc, thread, round + thread as u32);
+            acc.sync_grid();
+            let wrong = (0..all).filter(|&other| stored.get(acc, other) != round + other as u32);
+            self.wrong
+                .atomic(0)
+                .fetch_add(acc, wrong.count() as u32, Ordering::Relaxed);
+        }
+    }
+}
+
+// fault A3.5, A4: the stores of all threads of a block are ordered, not only those of the one that arrives for it.
+pub(crate) fn every_shape_orders_the_stores_of_all_threads(device: &Device) {
+    let workers = device.properties().workers;
+    for (shape, queue) in queues(device) {
+        for grid in cooperative_grids(device) {
+            let stored: [_; 2] = std::array::from_fn(|_| device.zeroed(workers).unwrap());
+            let mut stored = stored;
+            let [even, odd] = &mut stored;
+            let mut wrong = device.zeroed(1).unwrap();
+            let kernel = AllSeeAll {
+                rounds: 50,
+                stored: [even.span_mut(), odd.span_mut()],
+                wrong: wrong.span_mut(),
+            };
+            queue.launch_cooperative(grid, kernel).unwrap();
+            assert_eq!(queue.download(&wrong).unwrap(), [0], "{shape:?} on {grid:?}");
+        }
+    }
+}
+
+/// Barriers and nothing else; counts the allocations that each block's first thread makes meanwhile.
+#[repr(C)]
+struct ManyRounds<'a> {
+    rounds: usize,
+    allocations: SpanMut<'a, u64>,
+}
+
+// SAFETY: each block's first thread writes its own element.
+unsafe impl GridKernel for ManyRounds<'_> {
+    const NAME: &'static str = "many_rounds";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        let before = allocations();
+        for _ in 0..self.rounds {
+            acc.sync_grid();
+        }
+        if acc.thread_index() == 0 {
+            self.allocations
+                .set(acc, acc.block_index(), (allocations() - before) as u64);
+        }
+    }
+}
+
+// fault A2.22: something on the way allocates at every barrier.
+pub(crate) fn a_hundred_thousand_rounds_meet_and_allocate_nothing(device: &Device) {
+    // More blocks than cores would spend minutes on switching between threads: they do fewer rounds.
+    let blocks = device.most_resident_blocks().min(2);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let alone = blocks * device.properties().threads_per_block <= cores;
+    let rounds = if alone { 100_000 } else { 500 };
+    for (shape, queue) in queues(device) {
+        let mut allocations = device.zeroed(blocks).unwrap();
+        let kernel = ManyRounds {
+            rounds,
+            allocations: allocations.span_mut(),
+        };
+        queue.launch_cooperative(Blocks::Exactly(blocks), kernel).unwrap();
+        // A thread that sleeps allocates now and then to look for a deadlock; a round must not.
+        let allocations = queue.download(&allocations).unwrap();
+        let few = rounds as u64 / 2;
+        assert!(
+            allocations.iter().all(|&count| count < few),
+            "{shape:?}: {allocations:?} allocations"
+        );
+    }
+}
+
+/// Meets a few times; then one block fails while the others wait at the next barrier.
+#[repr(C)]
+struct FailsBetween {
+    rounds: usize,
+    failing_block: usize,
+}
+
+// SAFETY: it touches no memory.
+unsafe impl GridKernel for FailsBetween {
+    const NAME: &'static str = "fails_between";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        for _ in 0..self.rounds {
+            acc.sync_grid();
+        }
+        assert!(acc.block_index() != self.failing_block, "on purpose");
+        acc.sync_grid();
+    }
+}
+
+// fault A2.7: barrier state left behind by an aborted launch. A2.17: some have arrived, and one never will.
+pub(crate) fn a_launch_after_an_aborted_one_starts_afresh(device: &Device) {
+    let blocks = device.most_resident_blocks();
+    for (shape, queue) in queues(device) {
+        for rounds in [0, 1, 2] {
+            for failing_block in [0, blocks - 1] {
+                let kernel = FailsBetween { rounds, failing_block };
+                let failed = queue.launch_cooperative(Blocks::Resident, kernel);
+                match failed {
+                    Err(LaunchError::Panicked { block, .. }) => assert_eq!(block, failing_block),
+                    other => panic!("{shape:?}: {other:?}"),
+                }
+                rotate(&queue, Blocks::Resident, 13, 6, 0);
+            }
+        }
+    }
+}
+
+// fault A2.8, A2.9, A2.10, A2.16: one barrier state or scratch shared by two launches.
+pub(crate) fn two_launches_in_flight_do_not_mix(device: &Device) {
+    let blocks = device.most_resident_blocks();
+    thread::scope(|scope| {
+        for (from, shape) in SHAPES.into_iter().enumerate() {
+            scope.spawn(move || {
+                let queue = device.queue_with(options().barrier(shape));
+                for launch in 0..15 {
+                    rotate(&queue, Blocks::Exactly((launch + from) % blocks + 1), 11, 10, 0);
+                }
+            });
+        }
+    });
+}
+
+/// Block `b` meets `1 + b` times, or leaves at once.
+#[repr(C)]
+struct Uneven {
+    leave_at_once: bool,
+}
+
+// SAFETY: it touches no memory. That blocks do not meet the same barriers is what is tested.
+unsafe impl GridKernel for Uneven {
+    const NAME: &'static str = "uneven";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        if self.leave_at_once && acc.block_index() == 1 {
+            return;
+        }
+        acc.sync_grid();
+        if !self.leave_at_once && acc.block_index() > 0 {
+            acc.sync_grid();
+        }
+    }
+}
+
+/// Runs it in every shape: the blocks that are left wait at the grid barrier, and the report says which.
+fn uneven(device: &Device, leave_at_once: bool, left: usize, round: u64) {
+    let Some(blocks) = several_blocks(device) else { return };
+    for (shape, queue) in queues(device) {
+        let report = match queue.launch_cooperative(Blocks::Exactly(blocks), Uneven { leave_at_once }) {
+            Err(LaunchError::Deadlock {
+                kernel: "uneven",
+                report,
+            }) => report,
+            other => panic!("{shape:?}: {other:?}"),
+        };
+        let expected = HangCause::LeftBeforeGridBarrier {
+            arrived: blocks - 1,
+            expected: blocks,
+        };
+        assert_eq!(report.cause(), expected, "{shape:?}: {report}");
+        for thread in report.threads.iter().filter(|thread| thread.thread == 0) {
+            match thread.state {
+                gridwise::host::report::ThreadState::Waiting {
+                    what: WaitFor::GridBarrier,
+                    location,
+                } => {
+                    assert_ne!(thread.block, left);
+                    assert_eq!(thread.grid_barriers, round);
+                    assert!(location.file().ends_with("grid_barrier.rs"), "{location}");
+                }
+                gridwise::host::report::ThreadState::Left => assert_eq!(thread.block, left),
+                other => panic!("{other:?}"),
+            }
+        }
+        rotate(&queue, Blocks::Resident, 13, 4, 0);
+    }
+}
+
+// fault A3.1: blocks reach the barrier a different number of times.
+pub(crate) fn a_block_that_syncs_less_often_is_named(device: &Device) {
+    uneven(device, false, 0, 2);
+}
+
+// fault A3.2: a block without work returns before the barrier.
+pub(crate) fn a_block_that_leaves_before_the_barrier_is_named(device: &Device) {
+    uneven(device, true, 1, 1);
+}
+
+/// Each block halves its own residual until it is small; together, or each for itself.
+#[repr(C)]
+struct Residuals<'a> {
+    together: bool,
+    steps: SpanMut<'a, u32>,
+}
+
+// SAFETY: each block's first thread writes its own element. That blocks decide differently is what is tested.
+unsafe impl GridKernel for Residuals<'_> {
+    const NAME: &'static str = "residuals";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        let mut own = 1.0 + 100.0 * acc.block_index() as f64;
+        let mut steps = 0;
+        loop {
+            own /= 2.0;
+            steps += 1;
+            let largest = acc.reduce_grid(own, f64::max);
+            if (if self.together { largest } else { own }) < 1.0 {
+                break;
+            }
+        }
+        if acc.thread_index() == 0 {
+            self.steps.set(acc, acc.block_index(), steps);
+        }
+    }
+}
+
+// fault A3.4: the end of the loop is decided from a block's own residual.
+pub(crate) fn blocks_that_decide_for_themselves_are_reported(device: &Device) {
+    let Some(blocks) = several_blocks(device) else { return };
+    let mut steps = device.zeroed(blocks).unwrap();
+    let kernel = Residuals {
+        together: false,
+        steps: steps.span_mut(),
+    };
+    match queue(device).launch_cooperative(Blocks::Exactly(blocks), kernel) {
+        Err(LaunchError::Deadlock { report, .. }) => {
+            assert!(
+                matches!(report.cause(), HangCause::LeftBeforeGridBarrier { .. }),
+                "{report}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn blocks_that_decide_together_converge(device: &Device) {
+    let blocks = device.most_resident_blocks();
+    let queue = queue(device);
+    let mut steps = device.zeroed(blocks).unwrap();
+    let kernel = Residuals {
+        together: true,
+        steps: steps.span_mut(),
+    };
+    queue.launch_cooperative(Blocks::Exactly(blocks), kernel).unwrap();
+    let largest = 1.0 + 100.0 * (blocks - 1) as f64;
+    let expected = (1..).find(|&steps| largest / f64::from(1 << steps) < 1.0).unwrap() as u32;
+    assert_eq!(queue.download(&steps).unwrap(), vec![expected; blocks]);
+}

@@ -1,0 +1,511 @@
+//! Launches: shapes of grids, refusals, and what reaches the kernel.
+
+use std::thread;
+
+use gridwise::{
+    host::{launch::Grid, queue::Queue},
+    prelude::*,
+};
+
+use crate::support::{grids, queue, team};
+
+/// Does nothing.
+#[repr(C)]
+struct Nothing;
+
+// SAFETY: it touches no memory.
+unsafe impl Kernel for Nothing {
+    const NAME: &'static str = "nothing";
+    type Shared = ();
+
+    fn run<A: Acc>(self, _: A, _: ()) {}
+}
+
+// SAFETY: as above.
+unsafe impl GridKernel for Nothing {
+    const NAME: &'static str = "nothing";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, _: A, _: ()) {}
+}
+
+pub(crate) fn a_kernel_without_arguments_runs(device: &Device) {
+    let queue = queue(device);
+    for grid in grids(device) {
+        queue.launch(grid, Nothing).unwrap();
+    }
+    queue.launch_cooperative(Blocks::Resident, Nothing).unwrap();
+}
+
+/// Writes to each index its own number.
+#[repr(C)]
+struct Iota<'a, const N: usize> {
+    extents: [usize; N],
+    frame: [usize; N],
+    out: SpanMut<'a, u32>,
+}
+
+// SAFETY: each index is visited by one thread, which writes its element.
+unsafe impl<const N: usize> Kernel for Iota<'_, N> {
+    const NAME: &'static str = "iota";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        for frame in acc.blocks_in_grid(self.extents.map(|extent| 0..extent), self.frame) {
+            for index in acc.threads_in_block(frame) {
+                let linear = (0..N).fold(0, |linear, axis| linear * self.extents[axis] + index[axis]);
+                self.out.set(acc, linear, linear as u32);
+            }
+        }
+    }
+}
+
+fn iota<const N: usize>(device: &Device, extents: [usize; N], frame: [usize; N]) {
+    let queue = queue(device);
+    let size = extents.iter().product::<usize>();
+    let mut shapes = grids(device);
+    shapes.push(Frames::of(extents, frame).into());
+    for grid in shapes {
+        let mut out = device.zeroed(size).unwrap();
+        let kernel = Iota {
+            extents,
+            frame,
+            out: out.span_mut(),
+        };
+        queue.launch(grid, kernel).unwrap();
+        assert_eq!(
+            queue.download(&out).unwrap(),
+            (0..size as u32).collect::<Vec<_>>(),
+            "{grid:?}"
+        );
+    }
+}
+
+pub(crate) fn iota_in_one_to_four_dimensions(device: &Device) {
+    iota(device, [1013], [64]);
+    iota(device, [31, 37], [4, 16]);
+    iota(device, [7, 11, 13], [2, 3, 13]);
+    iota(device, [3, 5, 7, 11], [1, 5, 2, 4]);
+}
+
+/// Goes over slices of a space and counts each slice's elements, and each column's.
+#[repr(C)]
+struct Slices<'a> {
+    extents: [usize; 3],
+    in_slice: SpanMut<'a, u32>,
+    in_column: SpanMut<'a, u64>,
+}
+
+// SAFETY: all counts are atomic.
+unsafe impl Kernel for Slices<'_> {
+    const NAME: &'static str = "slices";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        let [depth, rows, columns] = self.extents;
+        for slice in acc.blocks_in_grid(0..depth, 1) {
+            for [z, _, column] in acc.threads_in_block([slice, 0..rows, 0..columns]) {
+                self.in_slice.atomic(z).fetch_add(acc, 1, Ordering::Relaxed);
+                self.in_column.atomic(column).fetch_add(acc, 1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+pub(crate) fn slices_of_a_space_count_with_atomics(device: &Device) {
+    let queue = queue(device);
+    for grid in grids(device) {
+        let (mut in_slice, mut in_column) = (device.zeroed(5).unwrap(), device.zeroed(11).unwrap());
+        let kernel = Slices {
+            extents: [5, 7, 11],
+            in_slice: in_slice.span_mut(),
+            in_column: in_column.span_mut(),
+        };
+        queue.launch(grid, kernel).unwrap();
+        assert_eq!(queue.download(&in_slice).unwrap(), [77; 5]);
+        assert_eq!(queue.download(&in_column).unwrap(), [35; 11]);
+    }
+}
+
+/// The shape that each thread sees; counts the threads.
+#[repr(C)]
+struct Shape<'a> {
+    /// Blocks, threads a block, threads counted.
+    out: SpanMut<'a, u32>,
+}
+
+// SAFETY: everything is atomic.
+unsafe impl Kernel for Shape<'_> {
+    const NAME: &'static str = "shape";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        assert!(acc.block_index() < acc.block_count() && acc.thread_index() < acc.thread_count());
+        self.out
+            .atomic(0)
+            .fetch_max(acc, acc.block_count() as u32, Ordering::Relaxed);
+        self.out
+            .atomic(1)
+            .fetch_max(acc, acc.thread_count() as u32, Ordering::Relaxed);
+        self.out.atomic(2).fetch_add(acc, 1, Ordering::Relaxed);
+    }
+}
+
+fn shape(device: &Device, grid: impl Into<Grid>) -> [usize; 3] {
+    let queue = queue(device);
+    let mut out = device.zeroed(3).unwrap();
+    queue.launch(grid, Shape { out: out.span_mut() }).unwrap();
+    let out = queue.download(&out).unwrap();
+    std::array::from_fn(|i| out[i] as usize)
+}
+
+pub(crate) fn a_grid_by_frames_has_at_most_a_block_a_frame(device: &Device) {
+    let own = device.properties().threads_per_block;
+    for (len, frame) in [(1, 256), (256, 256), (257, 256), (10_000, 3), (7, 1), (usize::MAX, 1)] {
+        let [blocks, threads, all] = shape(device, Frames::new(len, frame));
+        assert!(
+            blocks >= 1 && blocks <= len.div_ceil(frame),
+            "{blocks} blocks for {len} by {frame}"
+        );
+        assert_eq!((threads, all), (own, blocks * own));
+    }
+    let [blocks, ..] = shape(device, Frames::of([3, 5], [2, 5]));
+    assert!(blocks <= 2);
+    let [_, threads, _] = shape(device, Frames::new(100, 1).threads(1));
+    assert_eq!(threads, 1);
+}
+
+pub(crate) fn a_grid_by_exact_shape_has_that_shape(device: &Device) {
+    for blocks in [1, 2, 3, 16, 101] {
+        let own = device.properties().threads_per_block;
+        assert_eq!(shape(device, Blocks::Exactly(blocks)), [blocks, own, blocks * own]);
+        for threads in 1..=team(device, 5).unwrap_or(1) {
+            let grid = Blocks::Exactly(blocks).threads(threads);
+            assert_eq!(shape(device, grid), [blocks, threads, blocks * threads]);
+        }
+    }
+    let own = device.properties().threads_per_block;
+    let resident = device.most_resident_blocks();
+    assert_eq!(shape(device, Blocks::Resident), [resident, own, resident * own]);
+}
+
+// fault A10.6, A10.7: no elements are no frames, no launch, and no error.
+pub(crate) fn no_frames_are_no_launch(device: &Device) {
+    let queue = queue(device);
+    let mut out = device.zeroed(3).unwrap();
+    let empty: [Grid; 4] = [
+        Frames::new(0, 256).into(),
+        Frames::new(0, usize::MAX).threads(1),
+        Frames::of([5, 0], [1, 1]).into(),
+        Frames::of([0, 0, 0], [1, 2, 3]).into(),
+    ];
+    for grid in empty {
+        queue.launch(grid, Shape { out: out.span_mut() }).unwrap();
+        queue.launch_cooperative(grid, Nothing).unwrap();
+    }
+    assert_eq!(queue.download(&out).unwrap(), [0; 3]);
+}
+
+// fault A1.13, A10.3, A10.7: distinct typed errors, plain and cooperative alike.
+pub(crate) fn each_bad_shape_has_an_error_of_its_own(device: &Device) {
+    let queue = queue(device);
+    type Launch<'a> = &'a dyn Fn(Grid) -> LaunchError;
+    let plain: Launch<'_> = &|grid| queue.launch(grid, Nothing).expect_err("it is refused");
+    let cooperative: Launch<'_> = &|grid| queue.launch_cooperative(grid, Nothing).expect_err("it is refused");
+    for launch in [plain, cooperative] {
+        let kernel = "nothing";
+        let error = launch(Blocks::Exactly(0).into());
+        assert!(
+            matches!(error, LaunchError::ZeroBlocks { kernel: k } if k == kernel),
+            "{error:?}"
+        );
+        for grid in [
+            Blocks::Exactly(1).threads(0),
+            Blocks::Resident.threads(0),
+            Frames::new(9, 3).threads(0),
+        ] {
+            let error = launch(grid);
+            assert!(
+                matches!(error, LaunchError::ZeroThreads { kernel: k } if k == kernel),
+                "{error:?}"
+            );
+        }
+        for grid in [
+            Frames::new(9, 0).into(),
+            Frames::of([3, 3], [1, 0]).into(),
+            Frames::new(0, 0).into(),
+        ] {
+            let error = launch(grid);
+            assert!(
+                matches!(error, LaunchError::ZeroFrame { kernel: k } if k == kernel),
+                "{error:?}"
+            );
+        }
+        match launch(Blocks::Exactly(usize::MAX).into()) {
+            LaunchError::TooManyBlocks {
+                kernel: k,
+                requested: usize::MAX,
+                limit,
+            } => assert!(k == kernel && limit < usize::MAX),
+            other => panic!("{other:?}"),
+        }
+        match launch(Blocks::Exactly(1).threads(1 << 20)) {
+            LaunchError::ThreadsPerBlock {
+                kernel: k,
+                requested,
+                limit,
+            } => assert!(k == kernel && requested == 1 << 20 && limit < requested),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Goes through an empty problem with barriers of all kinds.
+#[repr(C)]
+struct Empty<'a> {
+    input: Span<'a, f32>,
+    out: SpanMut<'a, f32>,
+}
+
+// SAFETY: each thread writes its own elements, of which there are none.
+unsafe impl GridKernel for Empty<'_> {
+    const NAME: &'static str = "empty";
+    type Shared = DynamicShared<f32>;
+
+    fn dynamic_len(&self) -> usize {
+        self.input.len()
+    }
+
+    fn run<A: GridAcc>(self, acc: A, shared: Self::Shared) {
+        assert!(shared.is_empty() && self.out.is_empty() && self.input.is_empty());
+        for frame in acc.blocks_in_grid(0..self.out.len(), 8) {
+            acc.threads_in_block(frame)
+                .for_each(|i| self.out.set(acc, i, self.input[i]));
+            acc.sync_block();
+        }
+        acc.sync_grid();
+        assert_eq!(acc.reduce_grid(self.input.iter().sum::<f32>(), |a, b| a + b), 0.0);
+    }
+}
+
+// fault A10.6, A10.8: no elements on a persistent grid with barriers; an empty buffer as an argument.
+pub(crate) fn empty_buffers_run_through_barriers(device: &Device) {
+    let queue = queue(device);
+    let (input, mut out) = (queue.upload::<f32>(&[]).unwrap(), device.zeroed(0).unwrap());
+    let kernel = Empty {
+        input: input.span(),
+        out: out.span_mut(),
+    };
+    queue.launch_cooperative(Blocks::Resident, kernel).unwrap();
+    assert!(queue.download(&out).unwrap().is_empty());
+}
+
+/// Copies one buffer beside an empty one.
+#[repr(C)]
+struct Beside<'a> {
+    empty: Span<'a, u64>,
+    input: Span<'a, u8>,
+    empty_out: SpanMut<'a, u64>,
+    out: SpanMut<'a, u8>,
+}
+
+// SAFETY: each thread writes its own elements.
+unsafe impl Kernel for Beside<'_> {
+    const NAME: &'static str = "beside";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        for i in acc.threads_in_grid(0..self.empty_out.len()) {
+            self.empty_out.set(acc, i, self.empty[i]);
+        }
+        for i in acc.threads_in_grid(0..self.out.len()) {
+            self.out.set(acc, i, self.input[i]);
+        }
+    }
+}
+
+// fault A10.8
+pub(crate) fn an_empty_buffer_stands_beside_a_full_one(device: &Device) {
+    let queue = queue(device);
+    let data: Vec<u8> = (0..=200).collect();
+    let (empty, input) = (device.zeroed(0).unwrap(), queue.upload(&data).unwrap());
+    let (mut empty_out, mut out) = (device.zeroed(0).unwrap(), device.zeroed(data.len()).unwrap());
+    let kernel = Beside {
+        empty: empty.span(),
+        input: input.span(),
+        empty_out: empty_out.span_mut(),
+        out: out.span_mut(),
+    };
+    queue.launch(Frames::new(data.len(), 10), kernel).unwrap();
+    assert_eq!(queue.download(&out).unwrap(), data);
+}
+
+// fault A11.10: blocks of a plain launch may outnumber the workers.
+pub(crate) fn more_blocks_than_workers_are_fine(device: &Device) {
+    let threads = team(device, 2).unwrap_or(1);
+    assert_eq!(shape(device, Blocks::Exactly(1000).threads(threads))[2], 1000 * threads);
+}
+
+/// Asks for a launch from inside.
+#[repr(C)]
+struct Nests<'a> {
+    queue: &'a Queue,
+    cooperative: bool,
+}
+
+// SAFETY: a queue may be shared by threads, and nothing else is touched.
+unsafe impl Kernel for Nests<'_> {
+    const NAME: &'static str = "nests";
+    type Shared = ();
+
+    fn run<A: Acc>(self, _: A, _: ()) {
+        let result = if self.cooperative {
+            self.queue.launch_cooperative(Blocks::Exactly(1), Nothing)
+        } else {
+            self.queue.launch(Blocks::Exactly(1), Nothing)
+        };
+        assert!(
+            matches!(result, Err(LaunchError::Nested { kernel: "nothing" })),
+            "{result:?}"
+        );
+    }
+}
+
+// fault A11.10: a launch from inside a kernel would wait for itself. Kernels on a GPU cannot hold a queue at all.
+pub(crate) fn a_launch_from_inside_a_kernel_is_refused(device: &Device) {
+    if device.name().starts_with("cuda") {
+        return;
+    }
+    let (outer, inner) = (queue(device), queue(device));
+    for cooperative in [false, true] {
+        for queue in [&inner, &outer] {
+            outer.launch(Blocks::Resident, Nests { queue, cooperative }).unwrap();
+        }
+    }
+    inner.launch(Blocks::Resident, Nothing).unwrap();
+}
+
+// fault A11.1, A11.9: many threads of other pools launch kernels with block barriers on one device, which is never large
+// enough for all of them at once.
+pub(crate) fn threads_of_another_pool_may_launch(device: &Device) {
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let queue = queue(device);
+                let threads = device.properties().workers.min(8);
+                for _ in 0..20 {
+                    let mut out = device.zeroed(3 * threads).unwrap();
+                    let kernel = Meets { out: out.span_mut() };
+                    queue.launch(Blocks::Exactly(3).threads(threads), kernel).unwrap();
+                    assert_eq!(queue.download(&out).unwrap(), vec![threads as u32; 3 * threads]);
+                }
+            });
+        }
+    });
+}
+
+/// Counts the block's threads several times over.
+#[repr(C)]
+struct Meets<'a> {
+    out: SpanMut<'a, u32>,
+}
+
+// SAFETY: each thread writes its own element.
+unsafe impl Kernel for Meets<'_> {
+    const NAME: &'static str = "meets";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        let counts = [0; 5].map(|_: u32| acc.sync_block_count(true) as u32);
+        let least = counts.into_iter().min().unwrap_or(0);
+        self.out
+            .set(acc, acc.block_index() * acc.thread_count() + acc.thread_index(), least);
+    }
+}
+
+// fault A11.1: a block needs all its threads at once; what cannot run is refused, never run wrongly or in part.
+pub(crate) fn more_threads_than_run_together_are_refused(device: &Device) {
+    let queue = queue(device);
+    let mut out = device.zeroed(1).unwrap();
+    let refused = queue.launch(Blocks::Exactly(1).threads(1 << 16), Meets { out: out.span_mut() });
+    let Err(LaunchError::ThreadsPerBlock { limit, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    let refused = queue.launch(Blocks::Exactly(1).threads(limit + 1), Meets { out: out.span_mut() });
+    assert!(
+        matches!(refused, Err(LaunchError::ThreadsPerBlock { .. })),
+        "{refused:?}"
+    );
+    let mut out = device.zeroed(limit).unwrap();
+    queue
+        .launch(Blocks::Exactly(1).threads(limit), Meets { out: out.span_mut() })
+        .unwrap();
+    assert_eq!(queue.download(&out).unwrap(), vec![limit as u32; limit]);
+}
+
+/// Holds fields of every kind that a kernel may.
+#[repr(C)]
+struct Fields<'a, const N: usize> {
+    byte: u8,
+    double: f64,
+    flag: bool,
+    numbers: [i16; N],
+    spans: [Span<'a, u32>; 2],
+    range: std::ops::Range<usize>,
+    pair: (u32, i64),
+    maybe: Option<u32>,
+    out: SpanMut<'a, f64>,
+}
+
+// SAFETY: one thread writes.
+unsafe impl<const N: usize> Kernel for Fields<'_, N> {
+    const NAME: &'static str = "fields";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        for i in acc.threads_in_grid(0..1) {
+            let sum = f64::from(self.byte)
+                + self.double
+                + f64::from(u8::from(self.flag))
+                + self.numbers.iter().map(|&x| f64::from(x)).sum::<f64>()
+                + self
+                    .spans
+                    .iter()
+                    .flat_map(|span| span.iter())
+                    .map(|&x| f64::from(x))
+                    .sum::<f64>()
+                + self.range.clone().map(|x| x as f64).sum::<f64>()
+                + f64::from(self.pair.0)
+                + self.pair.1 as f64
+                + f64::from(self.maybe.unwrap_or(0));
+            self.out.set(acc, i, sum);
+        }
+    }
+}
+
+pub(crate) fn fields_of_every_kind_reach_the_kernel(device: &Device) {
+    let queue = queue(device);
+    let (a, b) = (
+        queue.upload(&[100_u32, 200]).unwrap(),
+        queue.upload(&[4000_u32]).unwrap(),
+    );
+    for grid in grids(device) {
+        let mut out = device.zeroed(1).unwrap();
+        let kernel = Fields {
+            byte: 1,
+            double: 0.5,
+            flag: true,
+            numbers: [-10, -20, -30],
+            spans: [a.span(), b.span()],
+            range: 1..4,
+            pair: (7, -3),
+            maybe: Some(9),
+            out: out.span_mut(),
+        };
+        queue.launch(grid, kernel).unwrap();
+        assert_eq!(
+            queue.download(&out).unwrap(),
+            [1.0 + 0.5 + 1.0 - 60.0 + 4300.0 + 6.0 + 7.0 - 3.0 + 9.0]
+        );
+    }
+}

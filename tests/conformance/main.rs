@@ -1,0 +1,245 @@
+//! One suite for every back end: what a kernel and a program may rely on, whatever the device.
+//!
+//! A test is a plain function that is given a device. [`tests!`] lists them all, in one place; a test that is forgotten there
+//! is dead code, and the compiler says so. [`conformance!`] stamps the list on each back end: a new one is one line.
+//!
+//! A test that needs several blocks resident together, or several threads in a block, returns early on a device that cannot
+//! have them ([`support::team`], [`support::several_blocks`]). Nothing here measures time, and everything is bounded: a hang is a
+//! failure.
+//!
+//! `// fault A1.4` and the like name the class of public bug reports that a test stands for; they are listed in `README.md`.
+
+mod atomics;
+mod block_barrier;
+mod collectives;
+mod copies;
+mod failures;
+mod grid_barrier;
+mod index_maps;
+mod launches;
+mod phases;
+mod pools;
+mod publication;
+mod queues_events;
+mod residency;
+mod scopes;
+mod shared_memory;
+mod support;
+
+/// Every test of the suite, by topic.
+macro_rules! tests {
+    ($device:literal) => {
+        tests! { $device;
+            index_maps: [
+                every_walk_of_a_line_visits_each_index_once,
+                every_walk_of_a_plane_visits_each_index_once,
+                every_walk_of_a_space_visits_each_index_once,
+                every_walk_of_four_dimensions_visits_each_index_once,
+                parts_of_a_line_differ_by_at_most_one,
+                threads_of_a_block_get_the_same_frames,
+                indices_near_the_largest_are_visited_once,
+                maps_over_every_index_there_is_do_not_overflow,
+                frames_of_every_index_there_is_do_not_overflow,
+                more_indices_than_can_be_counted_are_an_error,
+                a_frame_without_extent_is_an_error,
+            ];
+            shared_memory: [
+                what_one_thread_writes_all_read_after_a_barrier,
+                neighbours_are_summed_for_every_tail,
+                neighbours_are_summed_by_skewed_threads,
+                a_chunk_is_reused_many_times,
+                arrays_of_different_types_do_not_overlap,
+                dynamic_shared_memory_has_the_length_asked_for,
+                slices_are_views_of_the_same_elements,
+                blocks_do_not_see_the_memory_of_others,
+                an_item_leaves_nothing_behind_for_the_next,
+                there_may_be_more_bins_than_values_of_a_sample,
+                the_full_range_of_signed_samples_is_counted,
+                an_index_out_of_bounds_names_block_and_thread,
+            ];
+            block_barrier: [
+                a_thread_that_leaves_early_is_named,
+                a_halving_reduction_whose_threads_leave_is_refused,
+                a_halving_reduction_whose_threads_stay_is_right,
+                a_barrier_in_a_loop_keeps_locals_alive,
+                a_conditional_write_between_two_barriers_is_seen,
+                a_barrier_under_a_uniform_condition_meets,
+                conditional_barriers_in_nested_loops_run_everything_once,
+                a_masked_last_step_reaches_the_barrier,
+                votes_are_counted,
+                a_vote_orders_memory,
+                many_barriers_in_a_row_keep_threads_in_step,
+            ];
+            collectives: [
+                broadcast_evaluates_once_and_reaches_all,
+                reduce_block_combines_in_order,
+                scans_of_a_block_combine_in_order,
+                collectives_of_different_types_follow_each_other,
+                reduce_grid_combines_in_order_and_gives_all_the_same,
+                reduce_grid_of_floats_gives_all_the_same_bits_every_time,
+                reductions_of_a_grid_follow_each_other,
+                collectives_take_values_of_64_bytes,
+                warp_votes_and_shuffles_follow_the_lanes,
+            ];
+            atomics: [
+                every_operation_on_u32_does_what_it_says,
+                every_operation_on_i32_does_what_it_says,
+                every_operation_on_u64_does_what_it_says,
+                every_operation_on_i64_does_what_it_says,
+                every_operation_on_f32_does_what_it_says,
+                every_operation_on_f64_does_what_it_says,
+                no_operation_on_u32_is_lost,
+                no_operation_on_i32_is_lost,
+                no_operation_on_u64_is_lost,
+                no_operation_on_i64_is_lost,
+                no_sum_of_floats_is_lost,
+                sixty_four_blocks_increment_one_counter,
+                tickets_are_unique,
+                compare_exchange_compares_bits,
+                a_chunk_counter_hands_out_every_chunk,
+                shared_counters_count_every_thread,
+                an_order_that_a_load_cannot_have_is_an_error,
+            ];
+            publication: [
+                a_block_publishes_to_another_at_device_scope,
+                a_fence_publishes_to_another_block,
+                a_thread_publishes_to_its_block_at_block_scope,
+                a_message_goes_round_all_blocks,
+                a_wait_returns_the_value_it_accepted,
+            ];
+            grid_barrier: [
+                every_shape_orders_rounds_between_blocks,
+                every_shape_orders_the_stores_of_all_threads,
+                a_hundred_thousand_rounds_meet_and_allocate_nothing,
+                skewed_blocks_meet,
+                a_launch_after_an_aborted_one_starts_afresh,
+                two_launches_in_flight_do_not_mix,
+                a_block_that_syncs_less_often_is_named,
+                a_block_that_leaves_before_the_barrier_is_named,
+                blocks_that_decide_for_themselves_are_reported,
+                blocks_that_decide_together_converge,
+            ];
+            launches: [
+                a_kernel_without_arguments_runs,
+                iota_in_one_to_four_dimensions,
+                slices_of_a_space_count_with_atomics,
+                a_grid_by_frames_has_at_most_a_block_a_frame,
+                a_grid_by_exact_shape_has_that_shape,
+                no_frames_are_no_launch,
+                each_bad_shape_has_an_error_of_its_own,
+                empty_buffers_run_through_barriers,
+                an_empty_buffer_stands_beside_a_full_one,
+                more_blocks_than_workers_are_fine,
+                a_launch_from_inside_a_kernel_is_refused,
+                threads_of_another_pool_may_launch,
+                more_threads_than_run_together_are_refused,
+                fields_of_every_kind_reach_the_kernel,
+            ];
+            residency: [
+                twice_the_residency_is_refused,
+                one_block_too_many_is_refused,
+                exactly_the_residency_runs,
+                a_refusal_leaves_the_device_usable,
+                a_refused_run_falls_back_to_relaunch,
+                residency_is_asked_for_each_kernel,
+                residency_is_checked_at_each_launch,
+                an_enqueued_launch_is_refused_alike,
+                headroom_is_kept,
+                each_constraint_is_named,
+                a_resident_grid_covers_any_problem,
+                without_a_barrier_any_grid_finishes,
+                each_device_answers_for_itself,
+            ];
+            copies: [
+                data_comes_back_as_it_went,
+                a_new_buffer_is_zero,
+                parts_are_copied,
+                lengths_that_differ_are_refused,
+                fills_reach_only_their_range,
+                a_range_outside_a_span_panics,
+                a_buffer_without_memory_is_an_error,
+                buffers_outlive_queue_and_device,
+                a_buffer_given_to_enqueued_work_stays_valid,
+                kernels_work_on_parts_of_buffers,
+            ];
+            queues_events: [
+                an_event_is_not_complete_while_queued,
+                an_event_is_recorded_again_without_waiters,
+                an_event_is_recorded_again_with_waiters,
+                a_wait_for_a_finished_event_returns,
+                events_and_queues_are_dropped_in_any_order,
+                three_queues_are_chained_by_events,
+                kernels_of_two_queues_are_ordered_by_an_event,
+                four_threads_race_on_events,
+                host_closures_return_values_of_every_kind,
+                blocking_calls_come_after_enqueued_work,
+                a_queue_is_not_idle_inside_its_own_work,
+                a_host_closure_may_use_its_own_queue,
+                waiting_for_every_queue_covers_all_work,
+                threads_take_turns_on_one_queue,
+            ];
+            scopes: [
+                work_goes_on_while_the_host_does,
+                work_of_a_scope_runs_in_order,
+                a_failure_skips_what_follows,
+                a_failure_nobody_takes_is_returned,
+                events_complete_after_a_failure,
+                a_panic_in_a_closure_is_an_error,
+                a_panic_in_the_body_comes_after_the_work,
+                a_piece_may_open_a_scope,
+                a_queue_is_usable_after_a_failed_scope,
+            ];
+            phases: [
+                both_structures_give_the_same_bits,
+                phases_run_in_order_and_steps_count_up,
+                a_run_stops_when_told_whatever_the_checks,
+                what_is_kept_on_chip_is_loaded_and_stored,
+                auto_runs_what_fits,
+                auto_relaunches_what_does_not_fit,
+                headroom_gives_both_structures_the_same_grid,
+                persistent_is_refused_where_it_does_not_fit,
+                an_empty_problem_runs,
+                a_time_limit_covers_all_launches_of_a_run,
+            ];
+            failures: [
+                a_panic_names_block_thread_and_message,
+                a_panic_releases_a_block_barrier,
+                a_panic_releases_a_grid_barrier,
+                a_panic_releases_a_wait,
+                a_panic_releases_threads_that_sleep,
+                every_block_waiting_for_one_that_never_starts_is_reported,
+                a_wait_that_nobody_ends_is_reported,
+                a_time_limit_names_barrier_and_round,
+                endless_rounds_are_given_up,
+                endless_block_barriers_are_given_up,
+                many_short_blocks_are_given_up,
+                an_index_out_of_bounds_is_an_error,
+                errors_name_the_kernel,
+            ];
+        }
+    };
+    ($device:literal; $($topic:ident: [$($test:ident),* $(,)?];)*) => { $(
+        mod $topic { $(
+            #[test]
+            fn $test() {
+                crate::support::run($device, crate::$topic::$test);
+            }
+        )* }
+    )* };
+}
+
+/// Stamps the suite on back ends.
+macro_rules! conformance {
+    ($($backend:ident = $device:literal;)*) => { $(
+        mod $backend { tests! { $device } }
+    )* };
+}
+
+conformance! {
+    cpu_alone = "cpu:blocks=1";
+    cpu_solo = "cpu:blocks=2";
+    cpu_oversubscribed = "cpu:blocks=5";
+    cpu_teams = "cpu:blocks=2,threads=3";
+    cpu_one_team = "cpu:blocks=1,threads=8";
+    cpu_passive = "cpu:blocks=2,wait=passive";
+}

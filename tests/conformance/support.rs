@@ -1,0 +1,162 @@
+//! What all tests share: the bound on their time, queues, grids to try, and small helpers.
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+use gridwise::{
+    host::{
+        launch::Grid,
+        queue::{Queue, QueueOptions},
+    },
+    prelude::*,
+};
+
+/// How long a launch may run: far longer than any does, even on a busy machine.
+const LAUNCH_LIMIT: Duration = Duration::from_secs(30);
+/// How long a test may run.
+const TEST_LIMIT: Duration = Duration::from_secs(100);
+
+/// Runs a test on a device of its own; a test that hangs fails.
+pub(crate) fn run(name: &str, test: fn(&Device)) {
+    let device = Device::open(name).expect("the device opens");
+    bounded(TEST_LIMIT, move || test(&device));
+}
+
+/// Runs `work` on a thread of its own and panics if it takes too long, or if it panics.
+pub(crate) fn bounded(limit: Duration, work: impl FnOnce() + Send + 'static) {
+    let (done, end) = mpsc::channel();
+    thread::spawn(move || {
+        // Nobody listens any more if time is up.
+        let _ = done.send(catch_unwind(AssertUnwindSafe(work)));
+    });
+    match end.recv_timeout(limit) {
+        Ok(Ok(())) => {}
+        Ok(Err(panic)) => resume_unwind(panic),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => panic!("still running after {limit:?}"),
+    }
+}
+
+/// A queue whose launches end.
+pub(crate) fn queue(device: &Device) -> Queue {
+    device.queue_with(options())
+}
+
+/// The options of [`queue`].
+pub(crate) fn options() -> QueueOptions {
+    QueueOptions::default().timeout(LAUNCH_LIMIT)
+}
+
+/// Threads for a block that has several: `wanted` or fewer, `None` where a block can have only one.
+pub(crate) fn team(device: &Device, wanted: usize) -> Option<usize> {
+    let properties = device.properties();
+    let threads = wanted.min(properties.workers.max(properties.threads_per_block));
+    (threads > 1).then_some(threads)
+}
+
+/// How many blocks are resident together, if several are.
+pub(crate) fn several_blocks(device: &Device) -> Option<usize> {
+    Some(device.most_resident_blocks()).filter(|&blocks| blocks > 1)
+}
+
+/// Grids for a plain launch: few and many blocks, the device's own threads and every number up to four that it can have.
+pub(crate) fn grids(device: &Device) -> Vec<Grid> {
+    let mut grids = vec![
+        Blocks::Exactly(1).into(),
+        Blocks::Exactly(2).into(),
+        Blocks::Exactly(7).into(),
+        Blocks::Resident.into(),
+    ];
+    for threads in 1..=4 {
+        if team(device, threads) == Some(threads) || threads == 1 {
+            grids.push(Blocks::Exactly(3).threads(threads));
+        }
+    }
+    grids
+}
+
+/// Grids for a cooperative launch, as [`grids`].
+pub(crate) fn cooperative_grids(device: &Device) -> Vec<Grid> {
+    let mut grids = vec![Blocks::Exactly(1).into(), Blocks::Resident.into()];
+    for threads in 1..=3 {
+        if team(device, threads) == Some(threads) || threads == 1 {
+            grids.push(Blocks::Resident.threads(threads));
+        }
+    }
+    grids
+}
+
+/// Lengths about a tile: none, one, tile - 1, tile, tile + 1, two tiles and one, primes, and a large one.
+pub(crate) fn lengths(tile: usize) -> Vec<usize> {
+    vec![0, 1, 2, tile - 1, tile, tile + 1, 2 * tile + 1, 31, 1009, 20_011]
+}
+
+/// Wastes time that differs between threads, so that they arrive in all orders.
+pub(crate) fn skew(amount: usize) {
+    for _ in 0..amount {
+        std::hint::spin_loop();
+    }
+}
+
+/// Numbers that look random, the same in every run.
+pub(crate) fn random_numbers(len: usize) -> Vec<u64> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    (0..len)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        })
+        .collect()
+}
+
+/// An affine map `x -> a x + b`, whose composition is associative and not commutative.
+pub(crate) type Affine = [u64; 2];
+
+/// First `f`, then `g`.
+pub(crate) fn then(f: Affine, g: Affine) -> Affine {
+    let [a, b] = f;
+    let [c, d] = g;
+    [a.wrapping_mul(c), b.wrapping_mul(c).wrapping_add(d)]
+}
+
+/// The map of member number `index` of something.
+pub(crate) fn affine(index: usize) -> Affine {
+    [2 * index as u64 + 3, 7 * index as u64 + 1]
+}
+
+/// Counts the allocations of each thread, to show that a kernel's loop makes none.
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: the system's allocator, and a counter beside it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // A thread that ends has no counter any more, and does not matter.
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: by the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: by the caller.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// Allocations of the calling thread so far.
+pub(crate) fn allocations() -> usize {
+    ALLOCATIONS.get()
+}

@@ -1,0 +1,6 @@
+//! Properties of what is pure: how indices are dealt out, how a domain is cut into frames, what ranges of spans are, and what
+//! launches are refused.
+
+mod launch_rules;
+mod maps;
+mod spans;
