@@ -469,3 +469,71 @@ fn phases_run_both_ways_without_a_fault() {
 fn a_failed_assertion_of_the_test_is_reported_with_a_token() {
     check::model(|_| panic!("wrong on purpose"));
 }
+
+/// Votes and shuffles of every lane, each with a bit of what was wrong.
+#[repr(C)]
+struct Lanes<'a> {
+    wrong: SpanMut<'a, u32>,
+}
+
+// SAFETY: atomics, and exchanges that all lanes of a warp reach.
+unsafe impl Kernel for Lanes<'_> {
+    const NAME: &'static str = "lanes";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        let (lane, lanes) = (acc.lane(), acc.lane_count());
+        let mut wrong = 0;
+        let mut note = |bit: u32, right: bool| wrong |= u32::from(!right) << bit;
+        note(0, acc.warp_ballot(lane == 1) == if lanes > 1 { 2 } else { 0 });
+        note(1, acc.warp_any(lane == lanes - 1));
+        note(2, acc.warp_all(lane < lanes));
+        for (bit, other) in [(3, 0), (4, 1), (5, 31), (6, usize::MAX)] {
+            let there = if other < lanes { other } else { lane };
+            note(bit, acc.warp_shuffle(lane as f64, other) == there as f64);
+        }
+        note(7, acc.warp_shuffle_up(lane, 1) == lane.saturating_sub(1));
+        note(8, acc.warp_shuffle_down(lane, 1) == (lane + 1).min(lanes - 1));
+        let across = if lane ^ 1 < lanes { lane ^ 1 } else { lane };
+        note(9, acc.warp_shuffle_xor(lane, 1) == across);
+        for bit in 0..6 {
+            let vote = |lane: usize| lane >> bit & 1 == 1;
+            let expected = (0..lanes)
+                .filter(|lane| vote(*lane))
+                .fold(0, |all, lane| all | 1_u64 << lane);
+            note(10, acc.warp_ballot(vote(lane)) == expected);
+            note(11, acc.warp_any(vote(lane)) == (expected != 0));
+        }
+        note(12, acc.warp_all(true) && acc.warp_any(true) && !acc.warp_any(false));
+        for other in [0, 1, 2, 31, 63, 64, usize::MAX] {
+            let there = |from: usize| (if from < lanes { from } else { lane }) as f64;
+            note(13, acc.warp_shuffle(lane as f64, other) == there(other));
+            note(
+                14,
+                acc.warp_shuffle_up(lane as f64, other) == there(lane.checked_sub(other).unwrap_or(lane)),
+            );
+            note(
+                15,
+                acc.warp_shuffle_down(lane as f64, other) == there(lane.saturating_add(other)),
+            );
+            note(16, acc.warp_shuffle_xor(lane as f64, other) == there(lane ^ other));
+        }
+        self.wrong.atomic(0).fetch_or(acc, wrong, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn incomplete_warps_vote_and_shuffle_among_the_lanes_there_are() {
+    for threads in [1, 2, 3, 4, 5, 7] {
+        let device = Device::open("check:warp=4").unwrap();
+        let mut wrong = device.zeroed::<u32>(1).unwrap();
+        let kernel = Lanes {
+            wrong: wrong.span_mut(),
+        };
+        device
+            .queue()
+            .launch(Blocks::Exactly(2).threads(threads), kernel)
+            .unwrap();
+        assert_eq!(wrong.span()[0], 0, "{threads} threads");
+    }
+}

@@ -236,6 +236,8 @@ macro_rules! conformance {
 }
 
 conformance! {
+    check_small = "check";
+    check_warps = "check:mps=2,blocks=2,threads=6,warp=4,order=random";
     cpu_alone = "cpu:blocks=1";
     cpu_solo = "cpu:blocks=2";
     cpu_oversubscribed = "cpu:blocks=5";

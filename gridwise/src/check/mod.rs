@@ -35,7 +35,8 @@
 //! to it, the same test runs that one schedule. `GRIDWISE_CHECK_SCHEDULES` sets how many schedules are tried.
 //!
 //! Any program runs on such a device with `GRIDWISE_DEVICE=check`; [`Model`] says which options there are. A launch with faults
-//! then returns [`LaunchError::Faults`](crate::prelude::LaunchError::Faults).
+//! then returns [`LaunchError::Faults`](crate::prelude::LaunchError::Faults), or, if there is but one fault and every device sees it
+//! (a panic, a deadlock), the error that every device gives; [`findings`] has the rest.
 //!
 //! # Limitations
 //!
@@ -81,6 +82,11 @@ pub const SCHEDULES_VARIABLE: &str = "GRIDWISE_CHECK_SCHEDULES";
 /// With a report, if any schedule shows a fault, or `test` panics under one.
 pub fn model(test: impl Fn(&Device)) {
     Builder::new().check(test);
+}
+
+/// What a checking device has found so far, in all its launches; nothing on another device.
+pub fn findings(device: &Device) -> Vec<Finding> {
+    device.as_check().map_or_else(Vec::new, |check| check.findings())
 }
 
 /// Changes a checking device between two launches, as the resources of a shared machine change under a program: fewer

@@ -343,7 +343,8 @@ impl Device {
                     cores: 1,
                     cores_of_machine: 1,
                     limited_by: CoreLimit::Machine,
-                    workers: model.multiprocessors * model.threads_per_multiprocessor,
+                    // However they are cut into blocks.
+                    workers: self.most_resident_blocks(),
                     threads_per_block: model.threads_per_block,
                     shared_bytes: model.shared_bytes,
                     wait: WaitPolicy::Passive,

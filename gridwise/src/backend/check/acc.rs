@@ -260,7 +260,7 @@ impl Hardware for Check<'_> {
             state.place(self.slot, Deed::Stood)
         };
         let mut finding = Finding::new(Kind::OutOfBounds, self.engine.kernel, place);
-        finding.note = Some(format!("index {index} of a view of {len} elements"));
+        finding.note = Some(format!("index {index} is out of bounds of a span of {len}"));
         self.engine.give_up(self.yielder, finding)
     }
 

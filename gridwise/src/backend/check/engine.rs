@@ -284,6 +284,10 @@ impl Engine {
                 }
                 continue;
             };
+            if self.deadline.is_some() {
+                // A thread may have slept, or computed for long.
+                self.look_at_clock(&mut self.state.borrow_mut());
+            }
             if self.state.borrow().failure.is_some() {
                 break Ok(());
             }
@@ -339,6 +343,7 @@ impl Engine {
                 return Ok(());
             };
             state.seat_block(seat, block, self.threads);
+            self.look_at_clock(&mut state);
             drop(state);
             for thread in 0..self.threads {
                 let slot = seat * self.threads + thread;
@@ -426,10 +431,14 @@ impl Engine {
             state.report(finding);
             state.failure = Some(Failure::Found);
         }
-        if state.steps.is_multiple_of(CLOCK_EVERY)
-            && self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-            && state.failure.is_none()
-        {
+        if state.steps.is_multiple_of(CLOCK_EVERY) {
+            self.look_at_clock(&mut state);
+        }
+    }
+
+    fn look_at_clock(&self, state: &mut State) {
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late && state.failure.is_none() {
             state.failure = Some(Failure::TimedOut);
         }
     }

@@ -141,6 +141,10 @@ impl CheckDevice {
         )
     }
 
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        lock(&self.session).findings.clone()
+    }
+
     pub(crate) fn model(&self) -> Model {
         *lock(&self.model)
     }
@@ -312,40 +316,57 @@ impl CheckDevice {
             return Err(out_of_memory(plan.threads * seats));
         }
         let mut findings = state.findings;
-        let only_error = match state.failure {
+        match state.failure {
             Some(Failure::Panicked { place, message }) => {
-                let alone = findings.is_empty();
                 let mut finding = Finding::new(Kind::Panic, kernel, place);
-                finding.note = Some(message.clone());
+                finding.note = Some(message);
                 finding.replay = session.scheduler.as_ref().map_or(String::new(), |by| by.token());
                 findings.push(finding);
-                alone.then_some(LaunchError::Panicked {
-                    kernel,
-                    block: place.block,
-                    thread: place.thread,
-                    message,
-                })
             }
-            Some(Failure::TimedOut) if findings.is_empty() => report.map(|report| LaunchError::TimedOut {
-                kernel,
-                after: elapsed,
-                report,
-            }),
-            _ => None,
-        };
+            Some(Failure::TimedOut) if findings.is_empty() => {
+                return report.map_or(Ok(()), |report| {
+                    Err(LaunchError::TimedOut {
+                        kernel,
+                        after: plan.timeout.unwrap_or(elapsed),
+                        report,
+                    })
+                });
+            }
+            _ => {}
+        }
         for finding in &findings {
             if !session.findings.iter().any(|other| other.is_like(finding)) {
                 session.findings.push(finding.clone());
             }
         }
-        match only_error {
-            Some(error) => Err(error),
-            None if findings.is_empty() => Ok(()),
-            None => Err(LaunchError::Faults {
-                kernel,
-                findings: Findings(findings),
-            }),
-        }
+        let common = match findings.as_slice() {
+            [] => return Ok(()),
+            [alone] => as_elsewhere(alone),
+            _ => None,
+        };
+        Err(common.unwrap_or(LaunchError::Faults {
+            kernel,
+            findings: Findings(findings),
+        }))
+    }
+}
+
+/// The error that every device gives for a fault that every device sees.
+fn as_elsewhere(finding: &Finding) -> Option<LaunchError> {
+    let kernel = finding.kernel;
+    match (finding.kind, &finding.hang, &finding.note) {
+        (Kind::Panic | Kind::OutOfBounds, _, Some(message)) => Some(LaunchError::Panicked {
+            kernel,
+            block: finding.first.block,
+            thread: finding.first.thread,
+            message: message.clone(),
+        }),
+        (Kind::StepBudget, ..) => None,
+        (_, Some(report), _) => Some(LaunchError::Deadlock {
+            kernel,
+            report: report.clone(),
+        }),
+        _ => None,
     }
 }
 

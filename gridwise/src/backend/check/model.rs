@@ -35,7 +35,7 @@ pub enum Schedule {
 ///
 /// As text, for [`Device::open`](crate::prelude::Device::open): `check`, or `check:` and any of the settings below, separated
 /// by commas: `small`, `h100`, `h20` (presets, first), `mps=2` (multiprocessors), `blocks=1` (resident on each), `threads=4` (a
-/// block's, where a launch does not say), `warp=1`, `shared=65536`, `threads_per_mp=1024`, `shared_per_mp=65536`, `lockstep=on|off`, `order=ascending|descending|random`,
+/// block's, where a launch does not say), `warp=1`, `shared=102400`, `threads_per_mp=1024`, `shared_per_mp=102400`, `lockstep=on|off`, `order=ascending|descending|random`,
 /// `weak=on|off`, `exact=on|off`, `schedule=random|pct|round_robin`, `seed=1`, `steps=1000000`, `held=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -91,8 +91,8 @@ impl Model {
             threads_per_block: 4,
             warp_size: 1,
             lock_step: false,
-            shared_bytes: 48 << 10,
-            shared_bytes_per_multiprocessor: 64 << 10,
+            shared_bytes: 100 << 10,
+            shared_bytes_per_multiprocessor: 100 << 10,
             block_order: BlockOrder::Ascending,
             held: 0,
             weak_memory: true,
