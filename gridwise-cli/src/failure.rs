@@ -83,6 +83,22 @@ pub enum Failure {
         tolerance: f64,
     },
 
+    /// There is no such exhibit in the gallery.
+    #[error("there is no exhibit `{name}`; gridwise gallery --list names all")]
+    NoExhibit {
+        /// What was asked for.
+        name: String,
+    },
+
+    /// The gallery is not as it should be.
+    #[error("{} not found, {} not silent", plural(*missed, "bug"), plural(*loud, "twin"))]
+    Gallery {
+        /// Bugs that were not found.
+        missed: usize,
+        /// Twins with findings.
+        loud: usize,
+    },
+
     /// The device that was asked for cannot be opened.
     #[error("{asked}: {source}")]
     Device {
@@ -122,11 +138,13 @@ impl Failure {
                 ..
             }
             | Self::Unsolved { .. }
+            | Self::Gallery { .. }
             | Self::Run(_)
             | Self::Console { .. } => 1,
             Self::Input(_)
             | Self::Output(_)
             | Self::SameFile { .. }
+            | Self::NoExhibit { .. }
             | Self::Device { .. }
             | Self::Matrix { .. }
             | Self::Solve { .. }

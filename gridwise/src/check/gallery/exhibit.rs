@@ -151,6 +151,7 @@ pub(super) use exhibit;
 pub(super) type Words<'a> = SpanMut<'a, u32>;
 
 /// A sound barrier among `members` single threads, on `words[first]` and the word after it.
+#[track_caller]
 pub(super) fn sound_barrier<A: Acc>(acc: A, words: &Words<'_>, first: usize, members: u32) {
     let (arrived, generation) = (words.atomic(first), words.atomic(first + 1));
     let round = generation.load(acc, Ordering::Relaxed);
@@ -163,6 +164,7 @@ pub(super) fn sound_barrier<A: Acc>(acc: A, words: &Words<'_>, first: usize, mem
 }
 
 /// Takes a lock: a word that is 1 while somebody has it.
+#[track_caller]
 pub(super) fn lock_word<A: Acc, S: IsScope>(acc: A, word: Atomic<'_, u32, S>) {
     while word
         .compare_exchange(acc, 0, 1, Ordering::Acquire, Ordering::Relaxed)
@@ -173,6 +175,7 @@ pub(super) fn lock_word<A: Acc, S: IsScope>(acc: A, word: Atomic<'_, u32, S>) {
 }
 
 /// Gives a lock back.
+#[track_caller]
 pub(super) fn unlock_word<A: Acc, S: IsScope>(acc: A, word: Atomic<'_, u32, S>) {
     word.store(acc, 0, Ordering::Release);
 }
