@@ -4,7 +4,11 @@
 use std::time::Duration;
 
 use gridwise::{
-    check::{self, BlockOrder, Builder, Explore, Kind, Model},
+    algorithm::{
+        solve::{Method, SolveOptions, Status, solve},
+        sparse::Csr,
+    },
+    check::{self, BlockOrder, Builder, Explore, Kind, Model, gallery::EXHIBITS},
     host::queue::QueueOptions,
     kernel::grid_barrier::BarrierShape,
     prelude::*,
@@ -535,5 +539,71 @@ fn incomplete_warps_vote_and_shuffle_among_the_lanes_there_are() {
             .launch(Blocks::Exactly(2).threads(threads), kernel)
             .unwrap();
         assert_eq!(wrong.span()[0], 0, "{threads} threads");
+    }
+}
+
+/// The test below runs this in a process of its own, with a token in the environment.
+#[test]
+#[ignore = "run by `a_token_in_the_environment_runs_that_schedule_alone`"]
+fn finds_the_erased_flag() {
+    let exhibit = EXHIBITS.iter().find(|exhibit| exhibit.name == "flag_erased").unwrap();
+    let report = exhibit.find();
+    println!("schedules: {}, findings: {}", report.schedules, report.findings.len());
+    for finding in &report.findings {
+        println!("replay: {}", finding.replay);
+    }
+}
+
+#[test]
+fn a_token_in_the_environment_runs_that_schedule_alone() {
+    let run = |token: Option<&str>| {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--exact", "finds_the_erased_flag", "--ignored", "--nocapture"])
+            .env_remove(check::REPLAY_VARIABLE)
+            .env_remove(check::SCHEDULES_VARIABLE);
+        if let Some(token) = token {
+            command.env(check::REPLAY_VARIABLE, token);
+        }
+        let output = command.output().unwrap();
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let (_, searched) = run(None);
+    let token = searched
+        .split("replay: ")
+        .nth(1)
+        .unwrap()
+        .split_whitespace()
+        .next()
+        .unwrap();
+    assert!(!searched.contains("schedules: 1,"), "{searched}");
+    let (_, replayed) = run(Some(token));
+    assert!(replayed.contains("schedules: 1, findings: 1"), "{replayed}");
+    assert!(replayed.contains(&format!("replay: {token}")), "{replayed}");
+    assert!(!run(Some("nonsense")).0, "a token that is none is refused");
+}
+
+#[test]
+fn solvers_are_silent_persistent_and_by_relaunch() {
+    let entries = (0..12_u32).flat_map(|row| {
+        let below = (row > 0).then(|| (row, row - 1, -1.0));
+        let above = (row < 11).then(|| (row, row + 1, -1.0));
+        below.into_iter().chain([(row, row, 4.0)]).chain(above)
+    });
+    let matrix = Csr::from_sorted_entries(12, 12, entries).unwrap();
+    for method in [Method::ConjugateGradients, Method::BiCgStab] {
+        for strategy in [Strategy::Persistent, Strategy::Relaunch] {
+            let mut model = Model::small();
+            model.exact = true;
+            let report = Builder::new().model(model).schedules(3).run(|device| {
+                let options = SolveOptions::default().method(method).run(strategy);
+                let solution = solve(&device.queue(), &matrix, &[1.0; 12], options).unwrap();
+                assert_eq!(solution.status, Status::Converged);
+            });
+            assert!(report.is_clean(), "{method:?}, {strategy:?}: {report}");
+        }
     }
 }

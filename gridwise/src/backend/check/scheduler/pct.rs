@@ -6,8 +6,6 @@
 //! that spins is passed over by the engine until somebody stores, so that priorities cannot starve what it waits for; which
 //! value a load returns is random.
 
-use std::collections::HashMap;
-
 use super::{Candidate, Dice, Scheduler, random::mix};
 use crate::backend::check::memory::clock::ThreadId;
 
@@ -24,7 +22,8 @@ pub(crate) struct Pct {
     length: usize,
     operations: usize,
     changes: Vec<usize>,
-    priorities: HashMap<ThreadId, u64>,
+    /// By thread; 0 has none yet.
+    priorities: Vec<u64>,
     lowest: u64,
     dice: Dice,
 }
@@ -39,7 +38,7 @@ impl Pct {
             length: 0,
             operations: length.unwrap_or(FIRST_LENGTH),
             changes: Vec::new(),
-            priorities: HashMap::new(),
+            priorities: Vec::new(),
             lowest: 0,
             dice: Dice::new(0),
         }
@@ -65,18 +64,21 @@ impl Scheduler for Pct {
         let mut best = 0;
         let mut highest = 0;
         for (at, candidate) in runnable.iter().enumerate() {
-            let dice = &mut self.dice;
-            let priority = *self
-                .priorities
-                .entry(candidate.id)
-                .or_insert_with(|| INITIAL + dice.next() / 2);
+            let id = candidate.id as usize;
+            if id >= self.priorities.len() {
+                self.priorities.resize(id + 1, 0);
+            }
+            if self.priorities[id] == 0 {
+                self.priorities[id] = INITIAL + self.dice.next() / 2;
+            }
+            let priority = self.priorities[id];
             if priority >= highest {
                 (best, highest) = (at, priority);
             }
         }
         if self.changes.contains(&self.operations) {
             self.lowest -= 1;
-            self.priorities.insert(runnable[best].id, self.lowest);
+            self.priorities[runnable[best].id as usize] = self.lowest;
         }
         self.operations += 1;
         best
