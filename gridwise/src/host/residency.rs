@@ -51,6 +51,12 @@ impl Residency {
     }
 }
 
+/// How many teams of `threads` there are among `workers`. Most have one thread, and a division is a tenth of an empty launch.
+#[inline(always)]
+pub(crate) fn teams(workers: usize, threads: usize) -> usize {
+    if threads == 1 { workers } else { workers / threads }
+}
+
 /// What a device has, for the checks of launches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -66,7 +72,7 @@ impl Limits {
         } else if threads_per_block > self.workers {
             (0, LimitedBy::ThreadsPerBlock)
         } else {
-            (self.workers / threads_per_block, LimitedBy::Workers)
+            (teams(self.workers, threads_per_block), LimitedBy::Workers)
         };
         Residency {
             multiprocessors,
