@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    panic::resume_unwind,
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
@@ -10,7 +10,7 @@ use std::{
 use super::{mailbox::Patience, seat::Seat};
 use crate::{
     host::{
-        error::panic_message,
+        error::{discard, panic_message},
         launch::LaunchError,
         report::{HangReport, ThreadReport},
     },
@@ -180,10 +180,8 @@ impl<'a> Flight<'a> {
                 message: panic_message(&*payload),
             });
         }
-        // The payload may be anything, and panic in turn when it is dropped; a worker must live on.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            std::mem::forget(payload);
-        }
+        // A worker must live on.
+        discard(payload);
     }
 
     /// How the launch failed, if it did.
