@@ -33,6 +33,22 @@ pub enum Failure {
         file: PathBuf,
     },
 
+    /// The matrix has fewer entries than rows.
+    #[error(
+        "{}: expected at least one entry in each of {}, found {} in all: a row is empty, and the matrix singular",
+        file.display(),
+        plural(*rows, "row"),
+        plural(*entries, "entry")
+    )]
+    EmptyRow {
+        /// The file.
+        file: PathBuf,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Its entries.
+        entries: usize,
+    },
+
     /// The entries of a file make no matrix that the solvers take.
     #[error("{}: {source}", file.display())]
     Matrix {
@@ -129,6 +145,7 @@ impl Failure {
                 source: DeviceError::Threads { .. },
                 ..
             }
+            | Self::Input(InputError::NoMemory { .. })
             | Self::Matrix {
                 source: CsrError::Memory { .. },
                 ..
@@ -145,6 +162,7 @@ impl Failure {
             | Self::Output(_)
             | Self::SameFile { .. }
             | Self::NoExhibit { .. }
+            | Self::EmptyRow { .. }
             | Self::Device { .. }
             | Self::Matrix { .. }
             | Self::Solve { .. }

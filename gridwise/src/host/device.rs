@@ -444,12 +444,19 @@ impl Device {
         )
     }
 
+    /// Whether the calling thread runs a kernel of this device.
+    pub(crate) fn runs_here(&self) -> bool {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) => cpu.runs_here(),
+            Backend::Check(check) => check.runs_here(),
+        }
+    }
+
     /// An error on a thread that runs a kernel of this device: a launch from there would wait for itself.
     pub(crate) fn refuse_nested(&self, kernel: &'static str) -> Result<(), LaunchError> {
-        match &self.inner.backend {
-            Backend::Cpu(cpu) if cpu.runs_here() => Err(LaunchError::Nested { kernel }),
-            Backend::Check(check) if check.runs_here() => Err(LaunchError::Nested { kernel }),
-            Backend::Cpu(_) | Backend::Check(_) => Ok(()),
+        match self.runs_here() {
+            true => Err(LaunchError::Nested { kernel }),
+            false => Ok(()),
         }
     }
 

@@ -246,6 +246,7 @@ impl Queue {
     /// As [`launch`](Self::launch); with [`Strategy::Persistent`], also if the grid cannot be resident.
     pub fn run<P: Phased>(&self, phases: P, options: impl Into<RunOptions>) -> Result<RunReport, Error> {
         const { assert!(P::PHASES > 0, "a step has at least one phase") };
+        self.device().refuse_nested(P::NAME)?;
         let options = options.into();
         let (structure, reason) = self.choose(&phases, options)?;
         match structure {

@@ -83,6 +83,12 @@ pub(crate) struct Multiprocessors {
     pub(crate) threads_per_block: usize,
 }
 
+/// How many teams of `threads` there are among `workers`. Most have one thread, and a division is a tenth of an empty launch.
+#[inline(always)]
+pub(crate) fn teams(workers: usize, threads: usize) -> usize {
+    if threads == 1 { workers } else { workers / threads }
+}
+
 /// What a device has, for the checks of launches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -110,7 +116,7 @@ impl Limits {
             (0, 1, LimitedBy::ThreadsPerBlock)
         } else {
             match self.capacity {
-                Capacity::Workers(workers) => (workers / threads_per_block, 1, LimitedBy::Workers),
+                Capacity::Workers(workers) => (teams(workers, threads_per_block), 1, LimitedBy::Workers),
                 Capacity::Multiprocessors(each) => {
                     let (blocks, limited_by) = each.occupancy(threads_per_block, shared_bytes);
                     (each.count, blocks, limited_by)
