@@ -14,6 +14,7 @@ pub mod queue;
 pub mod report;
 pub mod residency;
 pub mod scope;
+pub mod tasks;
 
 /// The names a program uses.
 pub mod prelude {
@@ -24,5 +25,6 @@ pub mod prelude {
         launch::{Blocks, Frames, LaunchError},
         phases::Strategy,
         queue::Queue,
+        tasks::{Chunking, TaskOptions},
     };
 }
