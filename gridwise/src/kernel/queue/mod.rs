@@ -13,6 +13,8 @@ mod chunk_counter;
 pub(crate) mod ring;
 pub(crate) mod task_queue;
 mod tasks;
+#[cfg(all(test, loom))]
+mod test_loom;
 mod two_level;
 
 pub use chunk_counter::{ChunkCounter, Claims, Level};

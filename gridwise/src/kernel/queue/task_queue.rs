@@ -94,6 +94,9 @@ pub struct TaskQueue<'a, T> {
     local: SpanMut<'a, T>,
     records: SpanMut<'a, u64>,
     rules: Rules,
+    /// Whether tasks are counted before they are pushed, as they must be.
+    #[cfg(all(test, loom))]
+    pub(crate) raised_first: bool,
 }
 
 impl<'a, T: Pod> TaskQueue<'a, T> {
@@ -112,7 +115,17 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
             local,
             records,
             rules,
+            #[cfg(all(test, loom))]
+            raised_first: true,
         }
+    }
+
+    #[inline(always)]
+    fn raised_first(&self) -> bool {
+        #[cfg(all(test, loom))]
+        return self.raised_first;
+        #[cfg(not(all(test, loom)))]
+        true
     }
 
     #[inline(always)]
@@ -242,7 +255,9 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
     #[cold]
     fn share<A: Acc>(&self, acc: A, wanted: u64) -> u64 {
         // Raised before anybody can see the tasks: the block that pops them lowers it.
-        self.outstanding().fetch_add(acc, wanted, Ordering::Relaxed);
+        if self.raised_first() {
+            self.outstanding().fetch_add(acc, wanted, Ordering::Relaxed);
+        }
         let (mut first, mut end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
         let shared = self.ring.push(acc, wanted, || {
             let next = if self.by_generation() {
@@ -254,6 +269,9 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
             };
             self.local.get(acc, self.place(acc, next))
         });
+        if !self.raised_first() {
+            self.outstanding().fetch_add(acc, wanted, Ordering::Relaxed);
+        }
         if shared < wanted {
             self.outstanding().fetch_sub(acc, wanted - shared, Ordering::Relaxed);
         }
