@@ -27,6 +27,11 @@ fn gridwise<'a>(comparison: Comparison<'a>, arrays: &'a Mutex<Arrays>, threads: 
             sample(Form::SlicesRemainder, threads),
         )
         .add("gridwise, bare indices", PASSES, sample(Form::Indices, threads))
+        .add(
+            "gridwise, bare indices, wrap in the loop",
+            PASSES,
+            sample(Form::IndicesRemainder, threads),
+        )
         .add("gridwise, slices, one block", PASSES, sample(Form::Slices, 1))
 }
 

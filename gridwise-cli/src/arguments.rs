@@ -16,6 +16,7 @@ use crate::matrix_market;
 Examples:
   gridwise devices                      what there is to run on
   gridwise solve A.mtx -o x.mtx         solve A x = b, write x
+  gridwise gallery                      known bugs, and what the checking device says
   gridwise help solve                   all about solving
 
 Exit codes: 0 done; 1 the work failed; 2 bad usage or bad input.",
@@ -35,6 +36,32 @@ pub enum Command {
     Devices(DevicesArguments),
     /// Solve A x = b for a sparse matrix in a Matrix Market file
     Solve(SolveArguments),
+    /// Show known bugs of kernels that synchronise, and what the checking device says of each
+    Gallery(GalleryArguments),
+}
+
+/// The arguments of `gridwise gallery`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  gridwise gallery                      run all, a line each
+  gridwise gallery relaxed_flag         run one, and show the whole finding
+  gridwise gallery --list               what there is
+  gridwise gallery --json | jq '.[] | select(.found | not)'
+
+Exit codes: 0 every bug was found and every twin is silent; 1 not so; 2 bad usage.")]
+pub struct GalleryArguments {
+    /// The exhibits to run [default: all]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+
+    /// Say what there is, and run nothing
+    #[arg(long, conflicts_with = "json")]
+    pub list: bool,
+
+    /// Write a JSON array with an object for each exhibit
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The arguments of `gridwise devices`.

@@ -33,6 +33,22 @@ pub enum Failure {
         file: PathBuf,
     },
 
+    /// The matrix has fewer entries than rows.
+    #[error(
+        "{}: expected at least one entry in each of {}, found {} in all: a row is empty, and the matrix singular",
+        file.display(),
+        plural(*rows, "row"),
+        plural(*entries, "entry")
+    )]
+    EmptyRow {
+        /// The file.
+        file: PathBuf,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Its entries.
+        entries: usize,
+    },
+
     /// The entries of a file make no matrix that the solvers take.
     #[error("{}: {source}", file.display())]
     Matrix {
@@ -83,6 +99,22 @@ pub enum Failure {
         tolerance: f64,
     },
 
+    /// There is no such exhibit in the gallery.
+    #[error("there is no exhibit `{name}`; gridwise gallery --list names all")]
+    NoExhibit {
+        /// What was asked for.
+        name: String,
+    },
+
+    /// The gallery is not as it should be.
+    #[error("{} not found, {} not silent", plural(*missed, "bug"), plural(*loud, "twin"))]
+    Gallery {
+        /// Bugs that were not found.
+        missed: usize,
+        /// Twins with findings.
+        loud: usize,
+    },
+
     /// The device that was asked for cannot be opened.
     #[error("{asked}: {source}")]
     Device {
@@ -113,6 +145,7 @@ impl Failure {
                 source: DeviceError::Threads { .. },
                 ..
             }
+            | Self::Input(InputError::NoMemory { .. })
             | Self::Matrix {
                 source: CsrError::Memory { .. },
                 ..
@@ -122,11 +155,14 @@ impl Failure {
                 ..
             }
             | Self::Unsolved { .. }
+            | Self::Gallery { .. }
             | Self::Run(_)
             | Self::Console { .. } => 1,
             Self::Input(_)
             | Self::Output(_)
             | Self::SameFile { .. }
+            | Self::NoExhibit { .. }
+            | Self::EmptyRow { .. }
             | Self::Device { .. }
             | Self::Matrix { .. }
             | Self::Solve { .. }

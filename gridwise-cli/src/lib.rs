@@ -6,6 +6,7 @@ pub mod console;
 pub mod device;
 pub mod devices;
 pub mod failure;
+pub mod gallery;
 pub mod matrix_market;
 pub mod output;
 pub mod plot;
@@ -23,5 +24,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         Command::Devices(arguments) => devices::run(arguments),
         Command::Solve(arguments) => solve::run(arguments),
+        Command::Gallery(arguments) => gallery::run(arguments),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! * [`kernel`] is what runs on a device: index maps, spans, shared memory, atomics, barriers.
 //! * [`host`] is what a program sees: devices, queues, buffers, launches, errors.
+//! * [`check`] finds what is wrong with a kernel's synchronisation, on a simulated device.
 //! * [`algorithm`] holds ready-made solvers built from the two.
 //!
 //! ```
@@ -43,6 +44,8 @@ pub mod kernel;
 pub mod algorithm;
 #[cfg(feature = "std")]
 mod backend;
+#[cfg(feature = "std")]
+pub mod check;
 #[cfg(feature = "std")]
 pub mod host;
 #[cfg(feature = "std")]

@@ -2,7 +2,7 @@
 
 use gridwise::{Pod, prelude::*};
 
-use crate::support::{Affine, affine, cooperative_grids, queue, skew, team, then};
+use crate::support::{Affine, affine, blocks_of, cooperative_grids, queue, skew, team, then};
 
 /// Blocks in which the tests of this file run.
 fn shapes(device: &Device) -> impl Iterator<Item = usize> {
@@ -191,7 +191,7 @@ fn grid_reductions<T: Pod>(
     op: fn(T, T) -> T,
 ) -> Vec<Vec<T>> {
     let queue = queue(device);
-    let residents = device.properties().workers / threads;
+    let residents = blocks_of(device, threads);
     let values = queue.upload(values).unwrap();
     let mut out = device.zeroed(residents * threads * rounds).unwrap();
     let kernel = GridReductions {
@@ -319,7 +319,7 @@ unsafe impl Kernel for Warps<'_> {
         for other in [0, 1, 2, 31, 63, 64, usize::MAX] {
             let if_there = |from: usize| value(if from < lanes { from } else { lane });
             right &= acc.warp_shuffle(value(lane), other) == if_there(other);
-            right &= acc.warp_shuffle_up(value(lane), other) == if_there(lane.wrapping_sub(other));
+            right &= acc.warp_shuffle_up(value(lane), other) == if_there(lane.checked_sub(other).unwrap_or(lane));
             right &= acc.warp_shuffle_down(value(lane), other) == if_there(lane.saturating_add(other));
             right &= acc.warp_shuffle_xor(value(lane), other) == if_there(lane ^ other);
         }

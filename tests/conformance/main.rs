@@ -14,6 +14,7 @@ mod block_barrier;
 mod chunks;
 mod collectives;
 mod copies;
+mod destructors;
 mod failures;
 mod grid_barrier;
 mod index_maps;
@@ -24,6 +25,7 @@ mod publication;
 mod queues_events;
 mod residency;
 mod scopes;
+mod self_waits;
 mod shared_memory;
 mod support;
 mod tasks;
@@ -168,6 +170,7 @@ macro_rules! tests {
                 an_event_is_not_complete_while_queued,
                 an_event_is_recorded_again_without_waiters,
                 an_event_is_recorded_again_with_waiters,
+                a_wait_is_for_the_recording_it_saw,
                 a_wait_for_a_finished_event_returns,
                 events_and_queues_are_dropped_in_any_order,
                 three_queues_are_chained_by_events,
@@ -175,7 +178,10 @@ macro_rules! tests {
                 four_threads_race_on_events,
                 host_closures_return_values_of_every_kind,
                 blocking_calls_come_after_enqueued_work,
+                blocking_calls_in_a_piece_come_after_the_work_it_enqueued,
+                threads_in_a_piece_take_turns_on_its_queue,
                 a_queue_is_not_idle_inside_its_own_work,
+                a_queue_is_idle_after_a_panic_in_its_work,
                 a_host_closure_may_use_its_own_queue,
                 waiting_for_every_queue_covers_all_work,
                 threads_take_turns_on_one_queue,
@@ -185,11 +191,26 @@ macro_rules! tests {
                 work_of_a_scope_runs_in_order,
                 a_failure_skips_what_follows,
                 a_failure_nobody_takes_is_returned,
+                skipped_work_nobody_waits_for_is_an_error,
                 events_complete_after_a_failure,
                 a_panic_in_a_closure_is_an_error,
                 a_panic_in_the_body_comes_after_the_work,
                 a_piece_may_open_a_scope,
                 a_queue_is_usable_after_a_failed_scope,
+            ];
+            destructors: [
+                a_scope_waits_for_work_that_a_results_destructor_enqueues,
+                a_body_that_panics_waits_for_work_that_a_results_destructor_enqueues,
+                skipped_work_whose_destructor_panics_fails,
+                a_panic_whose_payload_panics_is_an_error,
+                results_whose_destructors_panic_are_failures_of_the_scope,
+            ];
+            self_waits: [
+                a_piece_that_waits_for_a_later_one_is_told,
+                a_piece_that_waits_for_what_it_enqueues_is_told,
+                a_piece_that_waits_for_an_event_behind_it_is_told,
+                a_piece_may_wait_for_an_event_of_another_queue,
+                a_queue_used_inside_a_kernel_of_its_device_ends_the_launch,
             ];
             phases: [
                 both_structures_give_the_same_bits,
@@ -266,6 +287,8 @@ macro_rules! conformance {
 }
 
 conformance! {
+    check_small = "check";
+    check_warps = "check:mps=2,blocks=2,threads=6,warp=4,order=random";
     cpu_alone = "cpu:blocks=1";
     cpu_solo = "cpu:blocks=2";
     cpu_oversubscribed = "cpu:blocks=5";

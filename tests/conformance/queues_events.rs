@@ -1,6 +1,7 @@
 //! Queues and events: order within a queue, order between queues, and who waits for what.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -95,6 +96,28 @@ pub(crate) fn an_event_is_recorded_again_with_waiters(device: &Device) {
                 scope.record(&event);
                 release.send(()).unwrap();
                 ticket.wait().unwrap();
+            })
+            .unwrap();
+    });
+}
+
+pub(crate) fn a_wait_is_for_the_recording_it_saw(device: &Device) {
+    let (slow, third, fast) = (queue(device), queue(device), queue(device));
+    let event = Event::new();
+    held(&slow, |scope, release| {
+        scope.record(&event);
+        third
+            .scope(|waits| {
+                waits.wait_for(&event);
+                let after = waits.enqueue(|_| Ok(()));
+                // Complete at once, which is nothing to those that wait already.
+                fast.record(&event);
+                assert!(event.is_complete(), "the latest recording");
+                event.wait();
+                (0..1000).for_each(|_| thread::yield_now());
+                assert!(!after.is_done());
+                release.send(()).unwrap();
+                after.wait().unwrap();
             })
             .unwrap();
     });
@@ -328,6 +351,74 @@ pub(crate) fn blocking_calls_come_after_enqueued_work(device: &Device) {
         })
         .unwrap();
     assert_eq!(log, [0, 1, 2, 3, 4, 5, 6]);
+}
+
+pub(crate) fn blocking_calls_in_a_piece_come_after_the_work_it_enqueued(device: &Device) {
+    let queue = queue(device);
+    let in_order = |queue: &Queue| {
+        let log = Mutex::new(Vec::new());
+        queue
+            .scope(|inner| {
+                for i in 0..3 {
+                    let log = &log;
+                    let _ticket = inner.enqueue(move |_| {
+                        (0..100).for_each(|_| thread::yield_now());
+                        log.lock().unwrap().push(2 * i);
+                        Ok(())
+                    });
+                    queue.host(|| log.lock().unwrap().push(2 * i + 1));
+                }
+            })
+            .unwrap();
+        log.into_inner().unwrap() == [0, 1, 2, 3, 4, 5]
+    };
+    // By the name that the piece is given and by that of the outer queue, in a piece, in a piece of a piece, and in a closure.
+    let all = queue.scope(|scope| {
+        scope
+            .enqueue(|given| {
+                let deeper =
+                    given.scope(|scope| scope.enqueue(|given| Ok(in_order(given) && in_order(&queue))).wait())?;
+                Ok(in_order(given) && in_order(&queue) && deeper?)
+            })
+            .wait()
+    });
+    assert!(all.unwrap().unwrap());
+    assert!(queue.host(|| in_order(&queue)));
+}
+
+pub(crate) fn threads_in_a_piece_take_turns_on_its_queue(device: &Device) {
+    let queue = queue(device);
+    let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    queue
+        .scope(|scope| {
+            let piece = scope.enqueue(|queue| {
+                thread::scope(|threads| {
+                    for _ in 0..4 {
+                        threads.spawn(|| {
+                            for _ in 0..25 {
+                                queue.host(|| {
+                                    most.fetch_max(inside.fetch_add(1, SeqCst) + 1, SeqCst);
+                                    thread::yield_now();
+                                    inside.fetch_sub(1, SeqCst);
+                                });
+                            }
+                        });
+                    }
+                });
+                Ok(())
+            });
+            piece.wait().unwrap();
+        })
+        .unwrap();
+    assert_eq!(most.load(SeqCst), 1);
+}
+
+pub(crate) fn a_queue_is_idle_after_a_panic_in_its_work(device: &Device) {
+    let queue = queue(device);
+    let panicked = catch_unwind(AssertUnwindSafe(|| queue.host(|| panic!("on purpose"))));
+    assert!(panicked.is_err());
+    assert!(queue.is_idle());
+    assert_eq!(queue.host(|| 5), 5);
 }
 
 pub(crate) fn a_queue_is_not_idle_inside_its_own_work(device: &Device) {

@@ -80,6 +80,16 @@ pub(crate) fn a_failure_nobody_takes_is_returned(device: &Device) {
     assert!(matches!(result, Err(Error::Copy(_))), "{result:?}");
 }
 
+pub(crate) fn skipped_work_nobody_waits_for_is_an_error(device: &Device) {
+    let queue = queue(device);
+    let result = queue.scope(|scope| {
+        let fails = scope.enqueue(|_| Err::<(), _>(Error::other("on purpose")));
+        let _skipped = scope.enqueue(|_| Ok(()));
+        assert_eq!(fails.wait().unwrap_err().to_string(), "on purpose");
+    });
+    assert!(matches!(result, Err(Error::Skipped)), "{result:?}");
+}
+
 pub(crate) fn events_complete_after_a_failure(device: &Device) {
     let (first, second) = (queue(device), queue(device));
     let event = Event::new();

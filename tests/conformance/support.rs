@@ -59,6 +59,21 @@ pub(crate) fn team(device: &Device, wanted: usize) -> Option<usize> {
     (threads > 1).then_some(threads)
 }
 
+/// How many blocks of that many threads are resident together.
+pub(crate) fn blocks_of(device: &Device, threads: usize) -> usize {
+    if is_checking(device) {
+        // Its multiprocessors hold as many blocks of any size that the tests use.
+        device.most_resident_blocks()
+    } else {
+        device.properties().workers / threads
+    }
+}
+
+/// Whether this is the checking device, which simulates one.
+pub(crate) fn is_checking(device: &Device) -> bool {
+    device.name().starts_with("check")
+}
+
 /// How many blocks are resident together, if several are.
 pub(crate) fn several_blocks(device: &Device) -> Option<usize> {
     Some(device.most_resident_blocks()).filter(|&blocks| blocks > 1)

@@ -15,8 +15,10 @@ pub enum Form {
     Slices,
     /// Slices first, the neighbour by a remainder.
     SlicesRemainder,
-    /// Bare indices into the whole arrays.
+    /// Bare indices into the whole arrays, the element that wraps around outside the loop.
     Indices,
+    /// Bare indices into the whole arrays, the neighbour by a choice in the loop.
+    IndicesRemainder,
     /// No accelerator in the inner loop: plain slices of Rust, what the others are to be measured by.
     Raw,
 }
@@ -25,6 +27,7 @@ pub enum Form {
 const SLICES: usize = Form::Slices as usize;
 const SLICES_REMAINDER: usize = Form::SlicesRemainder as usize;
 const INDICES: usize = Form::Indices as usize;
+const INDICES_REMAINDER: usize = Form::IndicesRemainder as usize;
 const RAW: usize = Form::Raw as usize;
 
 #[repr(C)]
@@ -44,6 +47,7 @@ unsafe impl<const FORM: usize> Kernel for NeighbourSum<'_, FORM> {
             SLICES => self.slices(acc, chunk),
             SLICES_REMAINDER => self.slices_remainder(acc, chunk),
             INDICES => self.indices(acc, chunk),
+            INDICES_REMAINDER => self.indices_remainder(acc, chunk),
             _ => self.raw(acc),
         }
     }
@@ -90,6 +94,26 @@ impl<const FORM: usize> NeighbourSum<'_, FORM> {
 
     #[inline(always)]
     fn indices<A: Acc>(&self, acc: A, chunk: SharedArray<i32, CHUNK>) {
+        for frame in acc.blocks_in_grid(0..self.out.len(), CHUNK) {
+            let (start, last) = (frame.start, frame.end - 1);
+            for i in acc.threads_in_block(frame) {
+                chunk.set(acc, i - start, self.input[i]);
+            }
+            acc.sync_block();
+            for i in acc.threads_in_block(start..last) {
+                let sum = chunk.get(acc, i - start).wrapping_add(chunk.get(acc, i + 1 - start));
+                self.out.set(acc, i, sum);
+            }
+            if acc.thread_index() == 0 {
+                let sum = chunk.get(acc, last - start).wrapping_add(chunk.get(acc, 0));
+                self.out.set(acc, last, sum);
+            }
+            acc.sync_block();
+        }
+    }
+
+    #[inline(always)]
+    fn indices_remainder<A: Acc>(&self, acc: A, chunk: SharedArray<i32, CHUNK>) {
         for frame in acc.blocks_in_grid(0..self.out.len(), CHUNK) {
             for i in acc.threads_in_block(frame.clone()) {
                 chunk.set(acc, i - frame.start, self.input[i]);
@@ -159,6 +183,7 @@ impl Arrays {
             Form::Slices => self.run_form::<SLICES>(workers, passes),
             Form::SlicesRemainder => self.run_form::<SLICES_REMAINDER>(workers, passes),
             Form::Indices => self.run_form::<INDICES>(workers, passes),
+            Form::IndicesRemainder => self.run_form::<INDICES_REMAINDER>(workers, passes),
             Form::Raw => self.run_form::<RAW>(workers, passes),
         }
     }
@@ -189,7 +214,13 @@ mod test {
             let input = input(n);
             let mut expected = vec![0; n];
             serial(&input, &mut expected, CHUNK, 1);
-            for form in [Form::Slices, Form::SlicesRemainder, Form::Indices, Form::Raw] {
+            for form in [
+                Form::Slices,
+                Form::SlicesRemainder,
+                Form::Indices,
+                Form::IndicesRemainder,
+                Form::Raw,
+            ] {
                 let mut arrays = Arrays::new(&input);
                 arrays.run(form, 2, 1);
                 assert_eq!(arrays.out(), expected, "{form:?}, {n}");

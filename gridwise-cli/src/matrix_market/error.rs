@@ -197,6 +197,15 @@ pub enum InputError {
         found: u32,
     },
 
+    /// There is no memory for a vector of the length needed.
+    #[error("{}: no memory for a vector of length {length}", file.display())]
+    NoMemory {
+        /// The file, as the caller named it.
+        file: PathBuf,
+        /// The length.
+        length: usize,
+    },
+
     /// A line has more or fewer fields than its kind of file asks for.
     #[error("{at}: expected {expected} {} \"{layout}\", found {found}", plural(*expected, "field"))]
     FieldCount {

@@ -186,12 +186,14 @@ fn matrix(
 /// # Errors
 ///
 /// [`InputError`] where the file cannot be read, breaks a rule of the format, or holds a matrix that is not
-/// `length` x 1.
+/// `length` x 1; or where there is no memory for so many elements.
 pub fn read_vector(path: impl AsRef<Path>, length: usize, duplicates: Duplicates) -> Result<Vec<f64>, InputError> {
     parse_vector(&read(path.as_ref())?, path, length, duplicates)
 }
 
 /// Reads the vector of length `length` in `bytes`, the contents of a file called `file` in messages.
+///
+/// Memory is taken once all entries have been read and found right: by the length of `bytes`, and for the `length` elements.
 ///
 /// # Errors
 ///
@@ -220,11 +222,22 @@ pub fn parse_vector(
         });
     }
     let entries = entries(&mut lines, &banner, &size, duplicates)?;
-    let mut vector = vec![0.0; length];
+    let mut vector = zeros(length).ok_or_else(|| InputError::NoMemory {
+        file: lines.file().to_path_buf(),
+        length,
+    })?;
     for entry in entries {
         vector[entry.row as usize] = entry.value;
     }
     Ok(vector)
+}
+
+/// A vector of zeros, if there is memory for it.
+fn zeros(length: usize) -> Option<Vec<f64>> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(length).ok()?;
+    zeros.resize(length, 0.0);
+    Some(zeros)
 }
 
 /// The entries that follow a size line, mirrored and in order.

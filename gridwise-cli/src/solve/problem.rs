@@ -26,6 +26,14 @@ impl Problem {
     pub(super) fn read(arguments: &SolveArguments) -> Result<Self, Failure> {
         let duplicates = arguments.duplicates.into();
         let read = matrix_market::read_square_matrix(&arguments.matrix, duplicates)?;
+        // Before anything is made that is as long as the header says: from here on it is no longer than the file.
+        if read.entries.len() < read.rows {
+            return Err(Failure::EmptyRow {
+                file: arguments.matrix.clone(),
+                rows: read.rows,
+                entries: read.entries.len(),
+            });
+        }
         let rhs = match &arguments.rhs {
             Some(path) => matrix_market::read_vector(path, read.rows, duplicates)?,
             None => product(&read.entries, &vec![1.0; read.columns]),

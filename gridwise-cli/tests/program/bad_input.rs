@@ -73,6 +73,38 @@ fn a_bad_matrix_is_refused_with_its_line() {
 }
 
 #[test]
+fn a_matrix_with_an_empty_row_is_refused_whatever_its_size() {
+    let folder = Folder::new("empty-row");
+    let b = folder.path("not-read.mtx");
+    for (name, kind, body, expected) in [
+        // A vector of that many rows would take 32 GB.
+        (
+            "huge",
+            "coordinate real general",
+            "4000000000 4000000000 1\n1 1 1",
+            "4000000000 rows, found 1 entry in all",
+        ),
+        (
+            "mirrored",
+            "coordinate real symmetric",
+            "4 4 1\n2 1 1",
+            "4 rows, found 2 entries in all",
+        ),
+        (
+            "zero",
+            "array real general",
+            "2 2\n0\n0\n0\n1",
+            "2 rows, found 1 entry in all",
+        ),
+    ] {
+        let path = folder.file(name, format!("%%MatrixMarket matrix {kind}\n{body}\n"));
+        let message = format!("{path}: expected at least one entry in each of {expected}");
+        gridwise(["solve", &path]).refused(&message);
+        gridwise(["solve", &path, "--rhs", &b]).refused(&message);
+    }
+}
+
+#[test]
 fn a_file_that_is_not_there_or_is_a_folder_is_named() {
     let folder = Folder::new("missing");
     for path in [folder.path("no.mtx"), folder.path("")] {

@@ -197,7 +197,7 @@ fn a_tolerance_below_rounding_is_not_said_to_be_reached() {
 #[test]
 fn a_system_without_solution_ends_with_1() {
     let folder = Folder::new("no-solution");
-    let matrix = folder.matrix("A.mtx", "real general", "2 2 1\n1 1 1");
+    let matrix = folder.matrix("A.mtx", "real general", "2 2 2\n1 1 1\n1 2 1");
     let rhs = folder.vector("b.mtx", &[0.0, 1.0]);
     for method in ["auto", "bicgstab"] {
         let outcome = gridwise(["solve", &matrix, "--rhs", &rhs, "--method", method, "--json"]);
@@ -213,7 +213,7 @@ fn a_system_without_solution_ends_with_1() {
 fn a_system_with_nothing_to_do_is_solved_by_zero() {
     let folder = Folder::new("nothing");
     let x = folder.path("x.mtx");
-    for (name, body, size) in [("zero.mtx", "3 3 0", 3), ("none.mtx", "0 0 0", 0)] {
+    for (name, body, size) in [("zero.mtx", "3 3 3\n1 1 0\n2 2 0\n3 3 0", 3), ("none.mtx", "0 0 0", 0)] {
         let matrix = folder.matrix(name, "real general", body);
         let outcome = gridwise(["solve", &matrix, "-o", &x]);
         assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");

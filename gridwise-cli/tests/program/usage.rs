@@ -20,6 +20,8 @@ fn wrong_usage_ends_with_2_and_says_what_was_expected() {
         ("solve A.mtx --max-steps -3", "expected a whole number"),
         ("solve A.mtx B.mtx", "B.mtx"),
         ("devices --fast", "--fast"),
+        ("gallery nothing", "no exhibit `nothing`"),
+        ("gallery --list --json", "--json"),
         ("", "Usage: gridwise"),
     ] {
         let outcome = words(line);

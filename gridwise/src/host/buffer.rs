@@ -1,6 +1,6 @@
 //! Buffers: device memory that a program owns.
 
-use std::marker::PhantomData;
+use std::{any::Any, marker::PhantomData};
 
 use bytemuck::Pod;
 use thiserror::Error;
@@ -31,6 +31,8 @@ use crate::kernel::{Span, SpanMut};
 /// ```
 #[derive(Debug)]
 pub struct Buffer<T> {
+    /// What the device keeps for as long as the buffer lives. Dropped before the memory.
+    lease: Option<Box<dyn Any + Send + Sync>>,
     memory: Memory,
     len: usize,
     _type: PhantomData<T>,
@@ -69,10 +71,16 @@ impl<T: Pod> Buffer<T> {
         };
         let memory = len.checked_mul(size_of::<T>()).and_then(Memory::zeroed).ok_or(error)?;
         Ok(Self {
+            lease: None,
             memory,
             len,
             _type: PhantomData,
         })
+    }
+
+    /// Makes the buffer known to its device, by its start and bytes.
+    pub(crate) fn lease_from(&mut self, adopt: impl FnOnce(*const u8, usize) -> Option<Box<dyn Any + Send + Sync>>) {
+        self.lease = adopt(self.memory.start(), self.memory.bytes());
     }
 
     /// Elements in the buffer.

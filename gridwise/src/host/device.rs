@@ -1,6 +1,6 @@
 //! Devices: finding, choosing and opening them.
 
-use std::{collections::HashMap, env, fmt, str::FromStr};
+use std::{collections::HashMap, env, fmt, panic::Location, str::FromStr};
 
 use bytemuck::Pod;
 use thiserror::Error;
@@ -10,10 +10,13 @@ use super::{
     launch::{Demand, Grid, LaunchError, LaunchPlan, Placement, Terms, plan},
     phases::{Costs, CostsKey},
     queue::{Queue, QueueOptions},
-    residency::{Limits, Residency},
+    residency::{Capacity, Limits, Residency},
 };
 use crate::{
-    backend::cpu::{self, CpuDevice},
+    backend::{
+        check::{CheckDevice, model::Model},
+        cpu::{self, CpuDevice},
+    },
     kernel::{GridKernel, Kernel},
     sync::{Arc, Mutex},
 };
@@ -168,7 +171,10 @@ impl fmt::Display for CpuOptions {
 #[non_exhaustive]
 pub enum DeviceError {
     /// No such kind of device.
-    #[error("there is no device `{name}`; there is `cpu`, with options like `cpu:blocks=2,threads=4`")]
+    #[error(
+        "there is no device `{name}`; there are `cpu`, with options like `cpu:blocks=2,threads=4`, and `check`, the checking \
+         device, with options like `check:mps=2,blocks=1,threads=4`"
+    )]
     Unknown {
         /// What was asked for.
         name: String,
@@ -179,6 +185,16 @@ pub enum DeviceError {
          wait=active|adaptive|passive, pin=on|off, separated by commas"
     )]
     Setting {
+        /// The setting.
+        setting: String,
+    },
+    /// A setting of a checking device that is not understood.
+    #[error(
+        "device option `{setting}` is not understood; a check device takes small, h100 or h20, then mps=N, blocks=N, threads=N, \
+         warp=N, shared=BYTES, threads_per_mp=N, shared_per_mp=BYTES, held=N, seed=N, steps=N, lockstep=on|off, weak=on|off, exact=on|off, \
+         order=ascending|descending|random, schedule=random|pct|round_robin, separated by commas"
+    )]
+    CheckSetting {
         /// The setting.
         setting: String,
     },
@@ -221,6 +237,7 @@ struct Inner {
 
 enum Backend {
     Cpu(CpuDevice),
+    Check(CheckDevice),
 }
 
 impl Device {
@@ -236,7 +253,7 @@ impl Device {
         }
     }
 
-    /// Opens a device by name; [`CpuOptions`] says what a name may hold.
+    /// Opens a device by name; [`CpuOptions`] and [`Model`](crate::check::Model) say what a name may hold.
     ///
     /// # Errors
     /// If there is no such device, an option is not understood or out of range, or threads cannot be started.
@@ -244,6 +261,7 @@ impl Device {
         let (kind, options) = name.split_once(':').unwrap_or((name, ""));
         match kind {
             "cpu" => Self::cpu(options.parse()?),
+            "check" => Self::check(options.parse()?),
             _ => Err(DeviceError::Unknown { name: name.to_owned() }),
         }
     }
@@ -257,7 +275,30 @@ impl Device {
         Ok(Self::new(Backend::Cpu(CpuDevice::open(options)?)))
     }
 
-    /// Opens every device there is, with its default options.
+    /// Opens a checking device: a simulated one that finds what is wrong with the synchronisation of a kernel. See
+    /// [`crate::check`].
+    ///
+    /// # Errors
+    /// If a number of the model is out of range.
+    pub fn check(model: Model) -> Result<Self, DeviceError> {
+        model.validate()?;
+        Ok(Self::new(Backend::Check(CheckDevice::open(model))))
+    }
+
+    pub(crate) fn of_check(check: CheckDevice) -> Self {
+        Self::new(Backend::Check(check))
+    }
+
+    /// The checking device behind this, if it is one.
+    pub(crate) fn as_check(&self) -> Option<&CheckDevice> {
+        match &self.inner.backend {
+            Backend::Check(check) => Some(check),
+            Backend::Cpu(_) => None,
+        }
+    }
+
+    /// Opens every device of this machine, with its default options. The checking device, which simulates one, is not among
+    /// them.
     ///
     /// # Errors
     /// If one that is there cannot be opened.
@@ -278,6 +319,7 @@ impl Device {
     pub fn name(&self) -> String {
         match &self.inner.backend {
             Backend::Cpu(cpu) => format!("cpu:{}", cpu.options),
+            Backend::Check(check) => format!("check:{}", check.model()),
         }
     }
 
@@ -294,6 +336,20 @@ impl Device {
                 shared_bytes: cpu.options.shared_bytes,
                 wait: cpu.options.wait,
             },
+            Backend::Check(check) => {
+                let model = check.model();
+                DeviceProperties {
+                    name: self.name(),
+                    cores: 1,
+                    cores_of_machine: 1,
+                    limited_by: CoreLimit::Machine,
+                    // However they are cut into blocks.
+                    workers: self.most_resident_blocks(),
+                    threads_per_block: model.threads_per_block,
+                    shared_bytes: model.shared_bytes,
+                    wait: WaitPolicy::Passive,
+                }
+            }
         }
     }
 
@@ -311,8 +367,14 @@ impl Device {
     ///
     /// # Errors
     /// If there is no memory for it.
+    #[track_caller]
     pub fn zeroed<T: Pod>(&self, len: usize) -> Result<Buffer<T>, AllocationError> {
-        Buffer::zeroed(len)
+        let mut buffer = Buffer::zeroed(len)?;
+        if let Backend::Check(check) = &self.inner.backend {
+            let made_at = Location::caller();
+            buffer.lease_from(|start, bytes| check.adopt(start, bytes, size_of::<T>(), made_at));
+        }
+        Ok(buffer)
     }
 
     /// How many blocks of this kernel fit together, with the device's own number of threads a block.
@@ -328,7 +390,7 @@ impl Device {
     fn residency_of(&self, demand: Demand) -> Residency {
         let threads = self.default_threads();
         self.limits()
-            .residency(threads, demand.shared_bytes(cpu::reserved(threads)))
+            .residency(threads, demand.shared_bytes(self.reserved(threads)))
     }
 
     /// The most blocks of any kernel that are resident together, with the device's own number of threads a block: the size for
@@ -340,16 +402,27 @@ impl Device {
     fn limits(&self) -> Limits {
         match &self.inner.backend {
             Backend::Cpu(cpu) => Limits {
-                workers: cpu.options.resident_blocks * cpu.options.threads_per_block,
+                capacity: Capacity::Workers(cpu.options.resident_blocks * cpu.options.threads_per_block),
                 shared_bytes: cpu.options.shared_bytes,
                 blocks: MOST_BLOCKS,
+                taken: 0,
             },
+            Backend::Check(check) => check.limits(MOST_BLOCKS),
+        }
+    }
+
+    /// Shared memory that the library keeps for itself in a block of that many threads.
+    fn reserved(&self, threads: usize) -> usize {
+        match &self.inner.backend {
+            Backend::Cpu(_) => cpu::reserved(threads),
+            Backend::Check(check) => check.reserved(threads),
         }
     }
 
     fn default_threads(&self) -> usize {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.options.threads_per_block,
+            Backend::Check(check) => check.model().threads_per_block,
         }
     }
 
@@ -363,7 +436,7 @@ impl Device {
         plan(
             self.limits(),
             self.default_threads(),
-            cpu::reserved,
+            |threads| self.reserved(threads),
             demand,
             grid,
             placement,
@@ -371,23 +444,33 @@ impl Device {
         )
     }
 
+    /// Whether the calling thread runs a kernel of this device.
+    pub(crate) fn runs_here(&self) -> bool {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) => cpu.runs_here(),
+            Backend::Check(check) => check.runs_here(),
+        }
+    }
+
     /// An error on a thread that runs a kernel of this device: a launch from there would wait for itself.
     pub(crate) fn refuse_nested(&self, kernel: &'static str) -> Result<(), LaunchError> {
-        match &self.inner.backend {
-            Backend::Cpu(cpu) if cpu.runs_here() => Err(LaunchError::Nested { kernel }),
-            Backend::Cpu(_) => Ok(()),
+        match self.runs_here() {
+            true => Err(LaunchError::Nested { kernel }),
+            false => Ok(()),
         }
     }
 
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.launch(plan, kernel),
+            Backend::Check(check) => check.launch(plan, kernel),
         }
     }
 
     pub(crate) fn launch_cooperative<K: GridKernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.launch_cooperative(plan, kernel),
+            Backend::Check(check) => check.launch_cooperative(plan, kernel),
         }
     }
 

@@ -1,4 +1,10 @@
-//! All errors of the host side under one roof, for `?`.
+//! All errors of the host side under one roof, for `?`; and what becomes of panics.
+
+use std::{
+    any::Any,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use thiserror::Error;
 
@@ -33,6 +39,17 @@ pub enum Error {
     /// Work on a queue was not begun, because work before it failed.
     #[error("not run, because earlier work on the same queue failed")]
     Skipped,
+    /// Work on a queue waited for work behind it, which begins only once it has ended.
+    #[error(
+        "work on a queue waited for a ticket or an event that comes after it on the same queue, and would have waited for ever; \
+         wait outside the work, or enqueue what it needs in a scope that it opens itself"
+    )]
+    WaitsForItself,
+    /// A scope was opened from inside a kernel of the queue's own device.
+    #[error(
+        "a scope was opened from inside a kernel of the same device, and would have waited for itself; open it outside"
+    )]
+    InsideKernel,
     /// The thread of a queue could not be started.
     #[error("the thread of a queue could not be started: {source}")]
     QueueThread {
@@ -52,7 +69,7 @@ impl Error {
 }
 
 /// The text of a panic, for reports.
-pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     if let Some(message) = payload.downcast_ref::<&str>() {
         (*message).to_owned()
     } else if let Some(message) = payload.downcast_ref::<String>() {
@@ -60,4 +77,20 @@ pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
     } else {
         "(a panic without a message)".to_owned()
     }
+}
+
+/// Lets go of what a panic left: it may be anything, and panic in turn when it is dropped.
+pub(crate) fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        mem::forget(payload);
+    }
+}
+
+/// Runs a program's own code, where a panic must not pass: its message is the error.
+pub(crate) fn caught<R>(run: impl FnOnce() -> R) -> Result<R, String> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
+        let message = panic_message(&*payload);
+        discard(payload);
+        message
+    })
 }

@@ -1,12 +1,15 @@
 //! Events: marks on queues that other queues and the host wait for.
 
+use super::{error::Error, lane::Lane};
 use crate::sync::{Arc, Condvar, Mutex, lock};
 
 /// A mark on a queue. Clones are the same event.
 ///
-/// Recording it puts the mark behind the work that is on the queue; it is complete once that work is done. A wait takes the
-/// latest recording before it, so waiting can never wait for something that is only recorded later. An event that was never
-/// recorded is complete. It can be recorded again.
+/// Recording it puts the mark behind the work that is on the queue; that recording is complete once the work is done. It can be
+/// recorded again, on any queue, whether or not earlier recordings are complete. A wait takes the latest recording before it,
+/// and ends when that one is complete, whatever becomes of others: so waiting can never wait for something that is only
+/// recorded later, nor end early because a later recording on a faster queue is complete. An event that was never recorded is
+/// complete.
 #[derive(Clone, Debug, Default)]
 pub struct Event {
     inner: Arc<Inner>,
@@ -20,8 +23,18 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct State {
-    recorded: u64,
-    completed: u64,
+    /// The number of the latest recording, counted from 1.
+    latest: u64,
+    /// The recordings that are not complete: few, because each stands on a queue.
+    pending: Vec<(u64, Arc<Lane>)>,
+}
+
+impl State {
+    /// The lane on which a recording that is not complete stands.
+    fn lane_of(&self, recording: u64) -> Option<&Arc<Lane>> {
+        let mut pending = self.pending.iter();
+        pending.find_map(|(number, lane)| (*number == recording).then_some(lane))
+    }
 }
 
 impl Event {
@@ -30,46 +43,68 @@ impl Event {
         Self::default()
     }
 
-    /// Whether the latest recording is complete.
+    /// Whether the latest recording is complete. Earlier ones, on slower queues, need not be.
     pub fn is_complete(&self) -> bool {
         let state = lock(&self.inner.state);
-        state.completed >= state.recorded
+        state.lane_of(state.latest).is_none()
     }
 
-    /// Waits until the latest recording is complete.
+    /// Waits until the recording that is the latest now is complete.
     ///
     /// # Memory ordering
     /// What the recorded work did is visible after.
+    ///
+    /// # Panics
+    /// In work on a queue, if the recording stands behind that very work, so that the wait would never end.
+    #[track_caller]
     pub fn wait(&self) {
-        self.wait_for(self.latest());
+        if let Err(error) = self.wait_for(self.latest(), None) {
+            panic!("{error}")
+        }
     }
 
-    pub(crate) fn latest(&self) -> u64 {
-        lock(&self.inner.state).recorded
+    pub(super) fn latest(&self) -> u64 {
+        lock(&self.inner.state).latest
     }
 
-    pub(crate) fn record(&self) -> u64 {
+    /// Records it behind work that is done.
+    pub(super) fn record_complete(&self) {
+        lock(&self.inner.state).latest += 1;
+    }
+
+    /// Records it on a lane, where `enqueue` puts what completes the recording. Nobody sees the one without the other: a wait
+    /// for a recording that is not on its lane yet could get there first.
+    pub(super) fn record(&self, lane: &Arc<Lane>, enqueue: impl FnOnce(u64)) {
         let mut state = lock(&self.inner.state);
-        state.recorded += 1;
-        state.recorded
+        state.latest += 1;
+        let recording = state.latest;
+        state.pending.push((recording, lane.clone()));
+        enqueue(recording);
     }
 
-    pub(crate) fn complete(&self, recording: u64) {
-        let mut state = lock(&self.inner.state);
-        // Recordings on different queues may complete out of order; the event follows the latest.
-        state.completed = state.completed.max(recording);
-        drop(state);
+    pub(super) fn complete(&self, recording: u64) {
+        lock(&self.inner.state)
+            .pending
+            .retain(|(number, _)| *number != recording);
         self.inner.completed.notify_all();
     }
 
-    pub(crate) fn wait_for(&self, recording: u64) {
+    /// Waits for a recording, as part of the work on the lane `on`, if there is one.
+    pub(super) fn wait_for(&self, recording: u64, on: Option<&Arc<Lane>>) -> Result<(), Error> {
         let mut state = lock(&self.inner.state);
-        while state.completed < recording {
+        match state.lane_of(recording) {
+            // Work on one lane is in order anyhow: here the wait came first, because two threads asked at once.
+            Some(lane) if on.is_some_and(|on| Arc::ptr_eq(on, lane)) => return Ok(()),
+            Some(lane) if lane.has_turn() => return Err(Error::WaitsForItself),
+            _ => {}
+        }
+        while state.lane_of(recording).is_some() {
             state = self
                 .inner
                 .completed
                 .wait(state)
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
         }
+        Ok(())
     }
 }

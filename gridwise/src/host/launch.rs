@@ -8,6 +8,7 @@ use super::{
     report::HangReport,
     residency::{LimitedBy, Limits},
 };
+use crate::check::finding::Findings;
 use crate::kernel::{GridKernel, Kernel, SharedLayout, grid_barrier::BarrierShape, shared::SharedCursor};
 
 /// A grid by the frames of its index domain: at most one block a frame, and as many as the device can run together. The kernel
@@ -211,6 +212,25 @@ pub enum LaunchError {
         /// Where its threads stood.
         report: HangReport,
     },
+    /// The checking device found faults.
+    #[error("kernel `{kernel}` is faulty:{findings}")]
+    Faults {
+        /// The kernel.
+        kernel: &'static str,
+        /// What was found.
+        findings: Findings,
+    },
+}
+
+impl LaunchError {
+    /// Where the threads stood, if the launch ended because they could not go on, on whichever device.
+    pub fn hang_report(&self) -> Option<&HangReport> {
+        match self {
+            Self::TimedOut { report, .. } | Self::Deadlock { report, .. } => Some(report),
+            Self::Faults { findings, .. } => findings.0.iter().find_map(|finding| finding.hang.as_ref()),
+            _ => None,
+        }
+    }
 }
 
 /// A launch that has passed all checks.
@@ -287,7 +307,7 @@ pub(crate) struct Terms {
 pub(crate) fn plan(
     limits: Limits,
     default_threads: usize,
-    reserved: fn(threads: usize) -> usize,
+    reserved: impl Fn(usize) -> usize,
     demand: Demand,
     grid: Grid,
     placement: Placement,
@@ -298,11 +318,11 @@ pub(crate) fn plan(
     if threads == 0 {
         return Err(LaunchError::ZeroThreads { kernel });
     }
-    if threads > limits.workers {
+    if threads > limits.threads_per_block() {
         return Err(LaunchError::ThreadsPerBlock {
             kernel,
             requested: threads,
-            limit: limits.workers,
+            limit: limits.threads_per_block(),
         });
     }
     let shared_bytes = demand.shared_bytes(reserved(threads));
@@ -314,10 +334,13 @@ pub(crate) fn plan(
         });
     }
     let residency = limits.residency(threads, shared_bytes);
-    let (capacity, limited_by) = if placement == Placement::Anyhow || terms.headroom == 0 {
-        (residency.blocks(), residency.limited_by)
-    } else {
-        (residency.blocks().saturating_sub(terms.headroom), LimitedBy::Headroom)
+    let (capacity, limited_by) = match (placement, terms.headroom, limits.taken) {
+        (Placement::Anyhow, ..) | (_, 0, 0) => (residency.blocks(), residency.limited_by),
+        (_, headroom, 0) => (residency.blocks().saturating_sub(headroom), LimitedBy::Headroom),
+        (_, headroom, taken) => (
+            residency.blocks().saturating_sub(headroom.saturating_add(taken)),
+            LimitedBy::OtherWork,
+        ),
     };
     let blocks = match grid.size {
         Size::Frames(None) => return Err(LaunchError::ZeroFrame { kernel }),

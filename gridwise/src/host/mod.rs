@@ -7,6 +7,7 @@ pub mod buffer;
 pub mod device;
 pub mod error;
 pub mod event;
+mod lane;
 pub mod launch;
 pub(crate) mod memory;
 pub mod phases;

@@ -72,6 +72,8 @@ pub enum Reason {
         /// What keeps more from fitting.
         limited_by: LimitedBy,
     },
+    /// The checking device has no times to compare: barriers between phases show more faults.
+    Simulated,
     /// A grid barrier or a launch, whichever is cheaper on this device for this grid.
     Boundary {
         /// Measured time of a grid barrier.
@@ -85,6 +87,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asked => f.write_str("it was asked for"),
+            Self::Simulated => f.write_str("a simulated device has no times to compare"),
             Self::NothingToDo => f.write_str("there was nothing to do"),
             Self::NotResident {
                 requested,
@@ -243,6 +246,7 @@ impl Queue {
     /// As [`launch`](Self::launch); with [`Strategy::Persistent`], also if the grid cannot be resident.
     pub fn run<P: Phased>(&self, phases: P, options: impl Into<RunOptions>) -> Result<RunReport, Error> {
         const { assert!(P::PHASES > 0, "a step has at least one phase") };
+        self.device().refuse_nested(P::NAME)?;
         let options = options.into();
         let (structure, reason) = self.choose(&phases, options)?;
         match structure {
@@ -279,6 +283,9 @@ impl Queue {
         let Some(plan) = plan else {
             return Ok((Structure::Persistent, Reason::NothingToDo));
         };
+        if self.device().as_check().is_some() {
+            return Ok((Structure::Persistent, Reason::Simulated));
+        }
         let Costs { barrier, launch } = self.device().costs_of((plan.blocks, plan.threads, plan.barrier))?;
         let structure = if barrier <= launch {
             Structure::Persistent

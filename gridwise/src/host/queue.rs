@@ -1,6 +1,6 @@
 //! Queues: work in order.
 
-use std::{cell::RefCell, time::Duration};
+use std::{sync::OnceLock, time::Duration};
 
 use bytemuck::Pod;
 
@@ -8,12 +8,13 @@ use super::{
     buffer::{AllocationError, Buffer, CopyError},
     device::Device,
     event::Event,
+    lane::{Lane, Turn},
     launch::{Demand, Grid, LaunchError, Placement, Terms},
     scope::Dispatcher,
 };
 use crate::{
     kernel::{GridKernel, Kernel, Span, SpanMut, grid_barrier::BarrierShape},
-    sync::{Arc, Condvar, Mutex, MutexGuard, lock},
+    sync::{Arc, Mutex},
 };
 
 /// What every launch of a queue is subject to.
@@ -25,7 +26,8 @@ pub struct QueueOptions {
 impl QueueOptions {
     /// Gives up a launch that has run for that long: it ends with [`LaunchError::TimedOut`], which says where each thread stood.
     ///
-    /// Threads notice at barriers and in waits; one that computes for ever without either cannot be stopped.
+    /// Threads notice at barriers and in waits; one that computes for ever without either cannot be stopped. The time counts from
+    /// when the kernel starts: a launch that waits to be let in behind another on the same device is not given up for that.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.terms.timeout = Some(timeout);
         self
@@ -48,103 +50,73 @@ impl QueueOptions {
 ///
 /// Its methods return when the work is done, or with its error. [`scope`](Self::scope) lets the host go on meanwhile. Threads
 /// may share a queue: their work then takes turns.
+///
+/// # Inside its own work
+///
+/// A closure that runs on a queue may use that queue, by any name. What it asks for is part of its turn, and in order as
+/// everywhere: blocking calls come after what is enqueued in a scope that the closure opened, and threads that share the queue
+/// take turns. Waiting for work of the same queue that comes after the closure's own is an error, [`Error::WaitsForItself`],
+/// or a panic where the call returns none.
+///
+/// # Inside a kernel
+///
+/// A kernel that used a queue of its own device would wait for itself. Launches and runs return [`LaunchError::Nested`],
+/// [`scope`](Self::scope) returns [`Error::InsideKernel`]; every other call that waits or copies panics, which ends the launch
+/// with [`LaunchError::Panicked`].
+///
+/// [`Error::WaitsForItself`]: crate::Error::WaitsForItself
+/// [`Error::InsideKernel`]: crate::Error::InsideKernel
 #[derive(Debug)]
 pub struct Queue {
     device: Device,
     options: QueueOptions,
-    lane: Option<Arc<Lane>>,
+    pub(super) lane: Arc<Lane>,
     pub(super) dispatcher: Mutex<Option<Dispatcher>>,
-}
-
-/// What keeps a queue's work in order: the blocking calls and the pieces of scopes take turns.
-#[derive(Debug, Default)]
-pub(super) struct Lane {
-    turn: Mutex<()>,
-    /// Pieces that are enqueued and not finished.
-    pending: std::sync::atomic::AtomicUsize,
-    finished: Condvar,
-}
-
-thread_local! {
-    /// The lanes whose turns this thread has: calls on their queues from inside the work are part of it.
-    static TURNS: RefCell<Vec<*const Lane>> = const { RefCell::new(Vec::new()) };
-}
-
-/// A turn on a lane, until it is dropped.
-struct Turn<'a> {
-    _guard: MutexGuard<'a, ()>,
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        // A guard stays on its thread, and turns end in the reverse of their order.
-        TURNS.with_borrow_mut(Vec::pop);
-    }
-}
-
-impl Lane {
-    pub(super) fn enqueue(&self) {
-        self.pending.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-    }
-
-    /// Runs a piece in its turn.
-    pub(super) fn run_piece<R>(&self, piece: impl FnOnce() -> R) -> R {
-        let turn = self.enter(lock(&self.turn));
-        let result = piece();
-        self.pending.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
-        drop(turn);
-        self.finished.notify_all();
-        result
-    }
-
-    /// Waits for the pieces before, and keeps others out; `None` inside this lane's own work.
-    fn take_turn(&self) -> Option<Turn<'_>> {
-        if self.has_turn() {
-            return None;
-        }
-        let mut guard = lock(&self.turn);
-        while self.pending.load(std::sync::atomic::Ordering::SeqCst) != 0 {
-            guard = self
-                .finished
-                .wait(guard)
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
-        }
-        Some(self.enter(guard))
-    }
-
-    fn enter<'a>(&self, guard: MutexGuard<'a, ()>) -> Turn<'a> {
-        TURNS.with_borrow_mut(|turns| turns.push(self));
-        Turn { _guard: guard }
-    }
-
-    /// Whether this thread is inside the lane's work.
-    fn has_turn(&self) -> bool {
-        TURNS.with_borrow(|turns| turns.contains(&std::ptr::from_ref(self)))
-    }
-
-    fn is_idle(&self) -> bool {
-        self.pending.load(std::sync::atomic::Ordering::SeqCst) == 0 && self.turn.try_lock().is_ok()
-    }
+    /// The queue that work on this one uses.
+    inner: OnceLock<Arc<Queue>>,
 }
 
 impl Queue {
     pub(crate) fn new(device: Device, options: QueueOptions) -> Self {
+        Self::on(Lane::default(), device, options)
+    }
+
+    fn on(lane: Lane, device: Device, options: QueueOptions) -> Self {
         Self {
             device,
             options,
-            lane: Some(Arc::default()),
+            lane: Arc::new(lane),
             dispatcher: Mutex::new(None),
+            inner: OnceLock::new(),
         }
     }
 
-    /// The queue that a piece of work sees: it is in order by being part of the piece.
-    pub(super) fn inline(device: Device, options: QueueOptions) -> Self {
-        Self {
-            device,
-            options,
-            lane: None,
-            dispatcher: Mutex::new(None),
+    /// The queue that work on this one uses: whoever uses it has a turn on this one.
+    pub(super) fn inner(&self) -> &Arc<Self> {
+        self.inner.get_or_init(|| {
+            let lane = Lane::inside(self.lane.clone());
+            Arc::new(Self::on(lane, self.device.clone(), self.options))
+        })
+    }
+
+    /// The queue that a call by this thread is for: this one, or, inside its own work, one inside it.
+    pub(super) fn here(&self) -> &Self {
+        let mut queue = self;
+        while queue.lane.has_turn() {
+            queue = queue.inner();
         }
+        queue
+    }
+
+    /// Waits for what was asked of the queue before, and keeps others out until the turn is dropped.
+    #[track_caller]
+    fn turn(&self) -> Turn<'_> {
+        assert!(
+            !self.device.runs_here(),
+            "a queue was used from inside a kernel of its own device, which would wait for itself; use it before or after the \
+             launch"
+        );
+        self.here().lane.turn()
     }
 
     /// The device.
@@ -156,29 +128,14 @@ impl Queue {
         self.options.terms
     }
 
-    pub(super) fn options(&self) -> QueueOptions {
-        self.options
-    }
-
-    pub(super) fn lane(&self) -> Option<&Arc<Lane>> {
-        self.lane.as_ref()
-    }
-
-    fn turn(&self) -> Option<Turn<'_>> {
-        self.lane.as_ref().and_then(|lane| lane.take_turn())
-    }
-
-    /// Whether the calling thread is inside the queue's own work.
-    pub(super) fn is_running_here(&self) -> bool {
-        self.lane.as_ref().is_some_and(|lane| lane.has_turn())
-    }
-
     /// Whether everything that was asked of the queue is done. Inside the queue's own work it is not.
     pub fn is_idle(&self) -> bool {
-        self.lane.as_ref().is_some_and(|lane| lane.is_idle())
+        self.lane.is_idle()
     }
 
-    /// Waits until everything that was asked of the queue is done.
+    /// Waits until everything that was asked of the queue is done. Inside the queue's own work: everything that this work asked
+    /// of it.
+    #[track_caller]
     pub fn wait(&self) {
         drop(self.turn());
     }
@@ -226,6 +183,7 @@ impl Queue {
     ///
     /// # Errors
     /// If there is no memory for it.
+    #[track_caller]
     pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer<T>, AllocationError> {
         let _turn = self.turn();
         let mut buffer = self.device.zeroed(data.len())?;
@@ -237,6 +195,7 @@ impl Queue {
     ///
     /// # Errors
     /// If there is no memory for them.
+    #[track_caller]
     pub fn download<T: Pod>(&self, buffer: &Buffer<T>) -> Result<Vec<T>, AllocationError> {
         let _turn = self.turn();
         let mut data = Vec::new();
@@ -253,6 +212,7 @@ impl Queue {
     ///
     /// # Errors
     /// If the lengths differ.
+    #[track_caller]
     pub fn write<T: Pod>(&self, source: &[T], destination: SpanMut<'_, T>) -> Result<(), CopyError> {
         let _turn = self.turn();
         copy(source, destination.into_slice())
@@ -262,6 +222,7 @@ impl Queue {
     ///
     /// # Errors
     /// If the lengths differ.
+    #[track_caller]
     pub fn read<T: Pod>(&self, source: Span<'_, T>, destination: &mut [T]) -> Result<(), CopyError> {
         let _turn = self.turn();
         copy(&source, destination)
@@ -271,41 +232,52 @@ impl Queue {
     ///
     /// # Errors
     /// If the lengths differ.
+    #[track_caller]
     pub fn copy<T: Pod>(&self, source: Span<'_, T>, destination: SpanMut<'_, T>) -> Result<(), CopyError> {
         let _turn = self.turn();
         copy(&source, destination.into_slice())
     }
 
     /// Sets every element of `destination` to `value`.
+    #[track_caller]
     pub fn fill<T: Pod>(&self, destination: SpanMut<'_, T>, value: T) {
         let _turn = self.turn();
         destination.into_slice().fill(value);
     }
 
     /// Sets every byte of `destination` to `value`.
+    #[track_caller]
     pub fn fill_bytes<T: Pod>(&self, destination: SpanMut<'_, T>, value: u8) {
         let _turn = self.turn();
         bytemuck::cast_slice_mut::<T, u8>(destination.into_slice()).fill(value);
     }
 
     /// Runs a closure of the host in its turn.
+    #[track_caller]
     pub fn host<R>(&self, closure: impl FnOnce() -> R) -> R {
         let _turn = self.turn();
         closure()
     }
 
     /// Records an event behind the work so far; it is complete when this returns.
+    #[track_caller]
     pub fn record(&self, event: &Event) {
-        let recording = event.record();
         let _turn = self.turn();
-        event.complete(recording);
+        event.record_complete();
     }
 
     /// Waits for an event: work after this comes after what was recorded.
+    ///
+    /// # Panics
+    /// In work on a queue, if the recording stands behind that very work, so that the wait would never end.
+    #[track_caller]
     pub fn wait_for(&self, event: &Event) {
         let recording = event.latest();
+        let lane = &self.here().lane;
         let _turn = self.turn();
-        event.wait_for(recording);
+        if let Err(error) = event.wait_for(recording, Some(lane)) {
+            panic!("{error}")
+        }
     }
 }
 

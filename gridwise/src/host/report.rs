@@ -201,6 +201,8 @@ impl fmt::Display for ThreadReport {
                     WaitFor::BlockBarrier => "at the block barrier",
                     WaitFor::Word => "for an atomic word",
                     WaitFor::BlockEnd => "for the end of the block",
+                    WaitFor::Warp => "for the lanes of its warp",
+                    WaitFor::Spin => "in a spin",
                 };
                 write!(f, "waits {what} of {location}")?;
             }

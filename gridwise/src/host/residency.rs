@@ -14,6 +14,12 @@ pub enum LimitedBy {
     ThreadsPerBlock,
     /// Headroom that the queue was told to leave.
     Headroom,
+    /// Blocks: a multiprocessor holds no more of them.
+    BlocksPerMultiprocessor,
+    /// Threads: a multiprocessor holds no more of them.
+    ThreadsPerMultiprocessor,
+    /// Other work that holds a part of the device.
+    OtherWork,
 }
 
 impl fmt::Display for LimitedBy {
@@ -23,6 +29,9 @@ impl fmt::Display for LimitedBy {
             Self::SharedMemory => "shared memory",
             Self::ThreadsPerBlock => "the threads of a block",
             Self::Headroom => "the queue's headroom",
+            Self::BlocksPerMultiprocessor => "the blocks of a multiprocessor",
+            Self::ThreadsPerMultiprocessor => "the threads of a multiprocessor",
+            Self::OtherWork => "other work on the device",
         })
     }
 }
@@ -51,29 +60,91 @@ impl Residency {
     }
 }
 
+/// What runs blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Capacity {
+    /// That many workers, any of which may form a block.
+    Workers(usize),
+    /// Multiprocessors, each of which holds several blocks.
+    Multiprocessors(Multiprocessors),
+}
+
+/// Multiprocessors, all alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Multiprocessors {
+    pub(crate) count: usize,
+    /// Blocks that one holds.
+    pub(crate) blocks: usize,
+    /// Threads that one holds.
+    pub(crate) threads: usize,
+    /// Bytes of shared memory that one has for all its blocks.
+    pub(crate) shared_bytes: usize,
+    /// Threads that a block can have.
+    pub(crate) threads_per_block: usize,
+}
+
+/// How many teams of `threads` there are among `workers`. Most have one thread, and a division is a tenth of an empty launch.
+#[inline(always)]
+pub(crate) fn teams(workers: usize, threads: usize) -> usize {
+    if threads == 1 { workers } else { workers / threads }
+}
+
 /// What a device has, for the checks of launches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    pub(crate) workers: usize,
+    pub(crate) capacity: Capacity,
+    /// Bytes of shared memory that a block can have.
     pub(crate) shared_bytes: usize,
+    /// Blocks that a grid can have.
     pub(crate) blocks: usize,
+    /// Blocks' worth of the device that other work holds, which a cooperative launch cannot have.
+    pub(crate) taken: usize,
 }
 
 impl Limits {
+    pub(crate) fn threads_per_block(self) -> usize {
+        match self.capacity {
+            Capacity::Workers(workers) => workers,
+            Capacity::Multiprocessors(each) => each.threads_per_block,
+        }
+    }
+
     pub(crate) fn residency(self, threads_per_block: usize, shared_bytes: usize) -> Residency {
-        let (multiprocessors, limited_by) = if shared_bytes > self.shared_bytes {
-            (0, LimitedBy::SharedMemory)
-        } else if threads_per_block > self.workers {
-            (0, LimitedBy::ThreadsPerBlock)
+        let (multiprocessors, blocks_per_multiprocessor, limited_by) = if shared_bytes > self.shared_bytes {
+            (0, 1, LimitedBy::SharedMemory)
+        } else if threads_per_block > self.threads_per_block() {
+            (0, 1, LimitedBy::ThreadsPerBlock)
         } else {
-            (self.workers / threads_per_block, LimitedBy::Workers)
+            match self.capacity {
+                Capacity::Workers(workers) => (teams(workers, threads_per_block), 1, LimitedBy::Workers),
+                Capacity::Multiprocessors(each) => {
+                    let (blocks, limited_by) = each.occupancy(threads_per_block, shared_bytes);
+                    (each.count, blocks, limited_by)
+                }
+            }
         };
         Residency {
             multiprocessors,
-            blocks_per_multiprocessor: 1,
+            blocks_per_multiprocessor,
             threads_per_block,
             shared_bytes,
             limited_by,
         }
+    }
+}
+
+impl Multiprocessors {
+    /// Blocks of this shape that one multiprocessor holds, and what keeps it from holding more.
+    fn occupancy(self, threads_per_block: usize, shared_bytes: usize) -> (usize, LimitedBy) {
+        let by_threads = (self.threads / threads_per_block, LimitedBy::ThreadsPerMultiprocessor);
+        let by_shared = match shared_bytes {
+            0 => (usize::MAX, LimitedBy::SharedMemory),
+            bytes => (self.shared_bytes / bytes, LimitedBy::SharedMemory),
+        };
+        let by_blocks = (self.blocks, LimitedBy::BlocksPerMultiprocessor);
+        [by_blocks, by_threads, by_shared]
+            .into_iter()
+            .min_by_key(|(blocks, _)| *blocks)
+            .unwrap_or(by_blocks)
     }
 }

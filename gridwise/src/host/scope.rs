@@ -8,47 +8,49 @@ use std::{
 };
 
 use super::{
-    error::{Error, panic_message},
+    error::{Error, caught},
     event::Event,
-    queue::{Lane, Queue},
+    lane::{Lane, Pending},
+    queue::Queue,
 };
 use crate::sync::{Arc, Condvar, Mutex, lock, thread};
 
-/// A piece of work; what it returns tells its scope, once the queue has moved on.
-type Piece = Box<dyn FnOnce(&Queue) -> End + Send>;
+type Work<'scope> = Box<dyn FnOnce(&Queue) + Send + 'scope>;
 
-/// The end of a piece.
-struct End {
-    shared: Arc<Shared>,
-    failed: bool,
+/// A piece of work on its way to the queue's thread. Dropped in this order, whether it ran or not.
+struct Piece {
+    work: Work<'static>,
+    pending: Pending,
+    unfinished: Unfinished,
+}
+
+impl Piece {
+    fn run(self, lane: &Lane, inner: &Queue) {
+        // Dropped in the reverse order, after the turn: when a scope is over, its work is off the queue.
+        let _unfinished = self.unfinished;
+        let _pending = self.pending;
+        let _turn = lane.turn_of_piece();
+        // It catches the panics of the program's code itself. If one got here, the work behind it should still run.
+        let _ = caught(|| (self.work)(inner));
+    }
 }
 
 /// The thread of a queue: runs the pieces of its scopes in order. It is started by the first scope and ends with the queue.
 #[derive(Debug)]
 pub(super) struct Dispatcher {
-    /// Of the queue; or of its own, for the queue that a piece of work sees.
-    lane: Arc<Lane>,
     // Dropped before the join, which ends the thread.
     pieces: Option<mpsc::Sender<Piece>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Dispatcher {
-    fn start(queue: &Queue, lane: Arc<Lane>) -> std::io::Result<Self> {
+    fn start(queue: &Queue) -> std::io::Result<Self> {
         let (pieces, receiver) = mpsc::channel::<Piece>();
-        let inline = Queue::inline(queue.device().clone(), queue.options());
         let thread = thread::Builder::new().name("gridwise-queue".to_owned()).spawn({
-            let lane = lane.clone();
-            move || {
-                for piece in receiver {
-                    let End { shared, failed } = lane.run_piece(|| piece(&inline));
-                    // Only now: when a scope is over, its work is off the queue.
-                    shared.finish_one(failed);
-                }
-            }
+            let (lane, inner) = (queue.lane.clone(), queue.inner().clone());
+            move || receiver.into_iter().for_each(|piece| piece.run(&lane, &inner))
         })?;
         Ok(Self {
-            lane,
             pieces: Some(pieces),
             thread: Some(thread),
         })
@@ -86,7 +88,9 @@ struct Shared {
 
 #[derive(Default)]
 struct ScopeState {
+    /// Pieces that were enqueued and are not let go of.
     unfinished: usize,
+    /// Whether a piece has failed, so that those behind it are skipped.
     failed: bool,
     /// Results that may hold an error nobody has taken, in order.
     results: Vec<Arc<dyn Unclaimed + Send + Sync>>,
@@ -124,6 +128,7 @@ impl<T> Unclaimed for Slot<T> {
 #[must_use = "a failure that nobody takes is returned by the scope"]
 pub struct Ticket<'scope, T> {
     slot: Arc<Slot<T>>,
+    lane: Arc<Lane>,
     shared: Arc<Shared>,
     _scope: PhantomData<&'scope ()>,
 }
@@ -143,12 +148,17 @@ impl<T> Ticket<'_, T> {
     /// Waits for the piece and returns what it returned.
     ///
     /// # Errors
-    /// The piece's own; or that it panicked, or was skipped after a failure before it.
+    /// The piece's own; or that it panicked, or was skipped after a failure before it. In work on the queue,
+    /// [`Error::WaitsForItself`] for a piece that comes after that very work.
     pub fn wait(self) -> Result<T, Error> {
+        let in_front = self.lane.has_turn();
         let mut state = lock(&self.shared.state);
         loop {
             if let Some(result) = lock(&self.slot.0).take() {
                 return result;
+            }
+            if in_front {
+                return Err(Error::WaitsForItself);
             }
             state = self
                 .shared
@@ -169,99 +179,137 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce(&Queue) -> Result<T, Error> + Send + 'scope,
         T: Send + 'scope,
     {
-        let slot = Arc::new(Slot(Mutex::new(None)));
-        let shared = self.shared.clone();
-        {
-            let mut state = lock(&shared.state);
-            state.unfinished += 1;
-            let unclaimed: Arc<dyn Unclaimed + Send + Sync + 'scope> = slot.clone();
-            // SAFETY: the scope's state is emptied before `'scope` ends, by `Shared::finish`. Only the lifetime
-            // changes.
-            let unclaimed = unsafe {
-                mem::transmute::<Arc<dyn Unclaimed + Send + Sync + 'scope>, Arc<dyn Unclaimed + Send + Sync>>(unclaimed)
-            };
-            state.results.push(unclaimed);
-        }
-        let ticket = Ticket {
-            slot: slot.clone(),
-            shared: shared.clone(),
-            _scope: PhantomData,
-        };
-        let piece = move |queue: &Queue| {
-            let result = if lock(&shared.state).failed {
-                // What it borrows has to be let go of before the scope can end.
-                drop(work);
-                Err(Error::Skipped)
-            } else {
-                catch_unwind(AssertUnwindSafe(|| work(queue))).unwrap_or_else(|payload| {
-                    Err(Error::ClosurePanicked {
-                        message: panic_message(&*payload),
-                    })
-                })
-            };
-            let failed = result.is_err();
-            *lock(&slot.0) = Some(result);
-            drop(slot);
-            End { shared, failed }
-        };
-        self.send(Box::new(piece));
-        ticket
+        self.send(true, work)
     }
 
     /// Records an event behind the work enqueued so far: it is not complete until that is done.
     pub fn record(&'scope self, event: &Event) {
-        let recording = event.record();
-        let event = event.clone();
-        self.always(move || event.complete(recording));
+        event.record(&self.lane, |recording| {
+            let event = event.clone();
+            // Not skipped after a failure, so that others do not wait for ever.
+            let _ticket = self.send(false, move |_| {
+                event.complete(recording);
+                Ok(())
+            });
+        });
     }
 
-    /// Lets the work enqueued after this wait for an event.
+    /// Lets the work enqueued after this wait for an event. If that can never end, because the scope is in work on a queue and
+    /// the recording stands behind that very work, it is a failure of the scope: [`Error::WaitsForItself`].
     pub fn wait_for(&'scope self, event: &Event) {
         let recording = event.latest();
-        let event = event.clone();
-        self.always(move || event.wait_for(recording));
+        let (event, lane) = (event.clone(), self.lane.clone());
+        let _ticket = self.send(false, move |_| event.wait_for(recording, Some(&lane)));
     }
 
-    /// Enqueues something that is not skipped after a failure, so that others do not wait for ever.
-    fn always(&'scope self, action: impl FnOnce() + Send + 'static) {
+    fn send<T: Send + 'scope>(
+        &'scope self,
+        skipped_after_failure: bool,
+        work: impl FnOnce(&Queue) -> Result<T, Error> + Send + 'scope,
+    ) -> Ticket<'scope, T> {
+        let slot = Arc::new(Slot(Mutex::new(None)));
+        let ticket = Ticket {
+            slot: slot.clone(),
+            lane: self.lane.clone(),
+            shared: self.shared.clone(),
+            _scope: PhantomData,
+        };
+        let unclaimed: Arc<dyn Unclaimed + Send + Sync + 'scope> = slot.clone();
+        // SAFETY: the scope's state is emptied before `'scope` ends, by `Shared::finish`. Only the lifetime changes.
+        let unclaimed = unsafe {
+            mem::transmute::<Arc<dyn Unclaimed + Send + Sync + 'scope>, Arc<dyn Unclaimed + Send + Sync>>(unclaimed)
+        };
+        let unfinished = Unfinished::new(self.shared.clone(), unclaimed);
         let shared = self.shared.clone();
-        lock(&shared.state).unfinished += 1;
-        self.send(Box::new(move |_: &Queue| {
-            action();
-            End { shared, failed: false }
-        }));
-    }
-
-    fn send(&'scope self, piece: Box<dyn FnOnce(&Queue) -> End + Send + 'scope>) {
-        // SAFETY: the piece is run, and let go of, before `'scope` ends, because `Shared::finish` waits for it. Only the
-        // lifetime changes.
-        let piece = unsafe { mem::transmute::<Box<dyn FnOnce(&Queue) -> End + Send + 'scope>, Piece>(piece) };
-        self.lane.enqueue();
+        let work: Work<'scope> = Box::new(move |queue| {
+            let skipped = skipped_after_failure && lock(&shared.state).failed;
+            let end = caught(|| {
+                if skipped {
+                    // What it borrows has to be let go of before the scope can end.
+                    drop(work);
+                    Err(Error::Skipped)
+                } else {
+                    work(queue)
+                }
+            });
+            let result = end.unwrap_or_else(|message| Err(Error::ClosurePanicked { message }));
+            if result.is_err() {
+                lock(&shared.state).failed = true;
+            }
+            *lock(&slot.0) = Some(result);
+        });
+        // SAFETY: the work is run or not, and let go of, before `'scope` ends, because `Shared::finish` waits for `unfinished`,
+        // which is dropped after it. Only the lifetime changes.
+        let work = unsafe { mem::transmute::<Work<'scope>, Work<'static>>(work) };
         // The receiver lives as long as the queue, which the scope borrows.
-        let sent = self.pieces.send(piece);
+        let sent = self.pieces.send(Piece {
+            work,
+            pending: Pending::new(self.lane.clone()),
+            unfinished,
+        });
         debug_assert!(sent.is_ok(), "the queue's thread ends with the queue");
+        ticket
+    }
+}
+
+/// A piece that the end of its scope waits for, until this is dropped.
+struct Unfinished(Arc<Shared>);
+
+impl Unfinished {
+    fn new(shared: Arc<Shared>, result: Arc<dyn Unclaimed + Send + Sync>) -> Self {
+        let mut state = lock(&shared.state);
+        state.unfinished += 1;
+        state.results.push(result);
+        drop(state);
+        Self(shared)
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        lock(&self.0.state).unfinished -= 1;
+        self.0.changed.notify_all();
     }
 }
 
 impl Shared {
-    fn finish_one(&self, failed: bool) {
-        let mut state = lock(&self.state);
-        state.unfinished -= 1;
-        state.failed |= failed;
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    /// Waits for all pieces, and takes what they left.
-    fn finish(&self) -> Vec<Arc<dyn Unclaimed + Send + Sync>> {
-        let mut state = lock(&self.state);
-        while state.unfinished > 0 {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
+    /// Waits for all pieces and lets go of all results; gives the first failure that nobody took. Never unwinds.
+    ///
+    /// When it returns, nothing that borrows from the scope is left on the queue's thread or here. A result's destructor is the
+    /// program's code: it may enqueue more work, and it may panic.
+    fn finish(&self) -> Option<Error> {
+        let (mut failure, mut skipped) = (None, None);
+        loop {
+            let mut state = lock(&self.state);
+            while state.unfinished > 0 {
+                state = self
+                    .changed
+                    .wait(state)
+                    .unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+            let results = mem::take(&mut state.results);
+            drop(state);
+            if results.is_empty() {
+                return failure.or(skipped);
+            }
+            for result in results {
+                let error = result.take_error();
+                // One by one: a second panic in one drop would end the program.
+                let dropped = caught(|| drop(result));
+                let dropped = dropped.err().map(|message| Error::ClosurePanicked { message });
+                for error in [error, dropped].into_iter().flatten() {
+                    let first = match error {
+                        Error::Skipped => &mut skipped,
+                        _ => &mut failure,
+                    };
+                    if first.is_none() {
+                        *first = Some(error);
+                    } else {
+                        let _ = caught(|| drop(error));
+                    }
+                }
+            }
         }
-        mem::take(&mut state.results)
     }
 }
 
@@ -282,7 +330,9 @@ impl Queue {
     /// ```
     ///
     /// # Errors
-    /// The first failure of a piece whose ticket nobody waited for; or if the queue's thread cannot be started.
+    /// The first failure of a piece whose ticket nobody waited for, the panic of a result's destructor included;
+    /// [`Error::Skipped`] if there is none, but a piece that nobody waited for was skipped; or if the queue's thread cannot be
+    /// started, or this is inside a kernel of the device.
     ///
     /// # Panics
     /// If `body` panics; after all the work is done.
@@ -290,45 +340,37 @@ impl Queue {
         &'env self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
     ) -> Result<R, Error> {
-        // Inside the queue's own work its thread has to wait; the pieces are part of that work, on a thread of their own.
-        let inner = self
-            .is_running_here()
-            .then(|| Queue::inline(self.device().clone(), self.options()));
-        let (pieces, lane) = inner.as_ref().unwrap_or(self).dispatch()?;
+        if self.device().runs_here() {
+            return Err(Error::InsideKernel);
+        }
+        let queue = self.here();
         let shared = Arc::new(Shared::default());
         let scope = Scope {
-            pieces,
-            lane,
+            pieces: queue.dispatch()?,
+            lane: queue.lane.clone(),
             shared: shared.clone(),
             _scope: PhantomData,
             _env: PhantomData,
         };
         let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
-        // Whatever happened, nothing that borrows from here may be left on the queue's thread or in the shared state.
-        let results = shared.finish();
+        // Before the panic of the body goes on: what was enqueued borrows from the frames that it would leave.
+        let failure = shared.finish();
         let result = result.unwrap_or_else(|payload| resume_unwind(payload));
-        match results
-            .iter()
-            .find_map(|slot| slot.take_error().filter(|error| !matches!(error, Error::Skipped)))
-        {
+        match failure {
             Some(error) => Err(error),
             None => Ok(result),
         }
     }
 
-    /// The way to this queue's thread; a piece of work that opens a scope of its own gets another.
-    fn dispatch(&self) -> Result<(mpsc::Sender<Piece>, Arc<Lane>), Error> {
+    /// The way to this queue's thread, which is started if need be.
+    fn dispatch(&self) -> Result<mpsc::Sender<Piece>, Error> {
         let mut dispatcher = lock(&self.dispatcher);
         if dispatcher.is_none() {
-            let lane = self.lane().cloned().unwrap_or_default();
-            *dispatcher = Some(Dispatcher::start(self, lane).map_err(|source| Error::QueueThread { source })?);
+            *dispatcher = Some(Dispatcher::start(self).map_err(|source| Error::QueueThread { source })?);
         }
-        let started = dispatcher
-            .as_ref()
-            .map(|dispatcher| (dispatcher.pieces.clone(), dispatcher.lane.clone()));
-        let Some((Some(pieces), lane)) = started else {
+        let Some(pieces) = dispatcher.as_ref().and_then(|started| started.pieces.clone()) else {
             unreachable!("it has just been started, and keeps its sender until it is dropped")
         };
-        Ok((pieces, lane))
+        Ok(pieces)
     }
 }

@@ -206,36 +206,42 @@ pub trait Acc: Hardware {
 
     /// One bit for each lane of the warp that passed `true`. All lanes of the warp have to call it.
     #[inline(always)]
+    #[track_caller]
     fn warp_ballot(self, vote: bool) -> u64 {
         self.ballot(vote)
     }
 
     /// Whether any lane of the warp passed `true`. All lanes of the warp have to call it.
     #[inline(always)]
+    #[track_caller]
     fn warp_any(self, vote: bool) -> bool {
         self.ballot(vote) != 0
     }
 
     /// Whether all lanes of the warp passed `true`. All lanes of the warp have to call it.
     #[inline(always)]
+    #[track_caller]
     fn warp_all(self, vote: bool) -> bool {
         self.ballot(vote).count_ones() as usize == self.lane_count()
     }
 
     /// The value of lane `from`, or this lane's own if there is no such lane. All lanes of the warp have to call it.
     #[inline(always)]
+    #[track_caller]
     fn warp_shuffle<T: Pod>(self, value: T, from: usize) -> T {
         self.shuffle(value, if from < self.lane_count() { from } else { self.lane() })
     }
 
     /// The value of the lane `by` below, or this lane's own if there is none. All lanes of the warp have to call it.
     #[inline(always)]
+    #[track_caller]
     fn warp_shuffle_up<T: Pod>(self, value: T, by: usize) -> T {
         self.warp_shuffle(value, self.lane().checked_sub(by).unwrap_or(usize::MAX))
     }
 
     /// The value of the lane `by` above, or this lane's own if there is none. All lanes of the warp have to call it.
     #[inline(always)]
+    #[track_caller]
     fn warp_shuffle_down<T: Pod>(self, value: T, by: usize) -> T {
         self.warp_shuffle(value, self.lane().saturating_add(by))
     }
@@ -243,6 +249,7 @@ pub trait Acc: Hardware {
     /// The value of the lane whose index differs in the bits of `mask`, or this lane's own if there is none. All lanes of the
     /// warp have to call it.
     #[inline(always)]
+    #[track_caller]
     fn warp_shuffle_xor<T: Pod>(self, value: T, mask: usize) -> T {
         self.warp_shuffle(value, self.lane() ^ mask)
     }

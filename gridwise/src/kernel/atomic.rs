@@ -273,7 +273,9 @@ macro_rules! atomic_methods {
             /// Waits until `ready` holds of the word and returns the value it held of.
             ///
             /// A CPU spins, then yields, then sleeps; a GPU backs off. A launch that is aborted (a panic elsewhere, a
-            /// timeout, a deadlock) leaves the wait. `ready` may be called any number of times.
+            /// timeout, a deadlock) leaves the wait. `ready` may be called any number of times, and depends on the word
+            /// only: where it looks at the time or at what the host does, threads that wait for that may be reported as a
+            /// deadlock.
             ///
             /// # Memory ordering
             /// The load that `ready` accepted has `order`: with `Acquire`, all that was written before the matching release

@@ -60,6 +60,10 @@ pub enum WaitFor {
     Word,
     /// The other threads of the block, past the end of the kernel.
     BlockEnd,
+    /// The other lanes of the warp.
+    Warp,
+    /// A value that a loop of the kernel loads over and over.
+    Spin,
 }
 
 /// A wait and the line of the kernel that asked for it.
@@ -148,6 +152,9 @@ pub fn contiguous(range: Range<usize>, member: usize, members: usize) -> Range<u
 ///
 /// The `unsafe` methods need a place that lies inside memory that the launch may use, aligned for `T`; who may access it when
 /// is what the kernel's author vouches for.
+///
+/// Methods are `#[track_caller]` where the checking device reports the line of the kernel; the attribute here covers every
+/// implementation, and costs nothing where the location is not used.
 pub trait Hardware: Copy + Sealed {
     /// How a group's indices are dealt out to its members.
     type Deal: Deal;
@@ -169,34 +176,41 @@ pub trait Hardware: Copy + Sealed {
     ///
     /// # Safety
     /// See the trait.
+    #[track_caller]
     unsafe fn load<T: Pod>(self, from: Place<T>) -> T;
     /// A plain store.
     ///
     /// # Safety
     /// See the trait.
+    #[track_caller]
     unsafe fn store<T: Pod>(self, to: Place<T>, value: T);
     /// Told when `len` elements are lent out as a plain slice, which this thread then loads from, or stores into if `stores`.
     #[inline(always)]
+    #[track_caller]
     fn lend<T: Pod>(self, _from: Place<T>, _len: usize, _stores: bool) {}
     /// An atomic load: `Relaxed`, `Acquire` or `SeqCst`.
     ///
     /// # Safety
     /// See the trait.
+    #[track_caller]
     unsafe fn atomic_load<T: Word>(self, from: Place<T>, order: Ordering, scope: Scope) -> T;
     /// An atomic store: `Relaxed`, `Release` or `SeqCst`.
     ///
     /// # Safety
     /// See the trait.
+    #[track_caller]
     unsafe fn atomic_store<T: Word>(self, to: Place<T>, value: T, order: Ordering, scope: Scope);
     /// An atomic read-modify-write; returns the value before.
     ///
     /// # Safety
     /// See the trait.
+    #[track_caller]
     unsafe fn atomic_rmw<T: Word>(self, at: Place<T>, op: Rmw, operand: T, order: Ordering, scope: Scope) -> T;
     /// A strong compare-and-swap by bit pattern: `Ok(before)` if it stored, else `Err(before)`.
     ///
     /// # Safety
     /// See the trait.
+    #[track_caller]
     unsafe fn atomic_cas<T: Word>(
         self,
         at: Place<T>,
@@ -218,6 +232,7 @@ pub trait Hardware: Copy + Sealed {
         ready: impl FnMut(T) -> bool,
     ) -> T;
     /// A memory fence. Waits for nobody.
+    #[track_caller]
     fn memory_fence(self, order: Ordering, scope: Scope);
 
     /// The block barrier.
@@ -231,9 +246,19 @@ pub trait Hardware: Copy + Sealed {
     /// Nanoseconds since some fixed moment.
     fn clock(self) -> u64;
 
+    /// Called for an index that is not below the length of a view, instead of the access.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn out_of_bounds(self, index: usize, len: usize) -> ! {
+        panic!("index {index} is out of bounds of a span of {len}")
+    }
+
     /// One bit for each lane of the warp whose `vote` is true.
+    #[track_caller]
     fn ballot(self, vote: bool) -> u64;
     /// `value` of the lane `from` (modulo the warp size).
+    #[track_caller]
     fn shuffle<T: Pod>(self, value: T, from: usize) -> T;
 }
 
@@ -242,7 +267,7 @@ pub trait GridHardware: Hardware {
     /// The barrier state of this launch.
     fn grid_state(self) -> super::grid_barrier::GridState;
     /// Called at every grid barrier before arriving, by every thread: counts rounds for reports, and leaves an aborted launch.
-    fn enter_grid_barrier(self);
+    fn enter_grid_barrier(self, location: &'static Location<'static>);
     /// Alternates with every call in a thread, starting with `false`.
     fn reduction_parity(self) -> bool;
 }

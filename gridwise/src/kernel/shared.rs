@@ -123,6 +123,9 @@ impl<T: Pod> SharedSlice<T> {
     #[inline(always)]
     #[track_caller]
     pub fn get<A: Acc>(self, acc: A, index: usize) -> T {
+        if index >= self.len() {
+            acc.out_of_bounds(index, self.len())
+        }
         let place = Place::Shared(self.offset_of(index));
         // SAFETY: inside the block's shared memory, because handles are placed by the runtime and the index was checked.
         unsafe { acc.load(place) }
@@ -135,6 +138,9 @@ impl<T: Pod> SharedSlice<T> {
     #[inline(always)]
     #[track_caller]
     pub fn set<A: Acc>(self, acc: A, index: usize, value: T) {
+        if index >= self.len() {
+            acc.out_of_bounds(index, self.len())
+        }
         let place = Place::Shared(self.offset_of(index));
         // SAFETY: as in `get`.
         unsafe { acc.store(place, value) }
@@ -150,6 +156,9 @@ impl<T: Pod> SharedSlice<T> {
     where
         T: Word,
     {
+        if index >= self.len() {
+            out_of_bounds(index, self.len())
+        }
         let offset = self.offset_of(index);
         // SAFETY: as in `get`.
         unsafe { SharedAtomic::new(offset) }
@@ -170,12 +179,9 @@ impl<T: Pod> SharedSlice<T> {
         }
     }
 
+    /// Where element `index` lies. The index has been checked.
     #[inline(always)]
-    #[track_caller]
     fn offset_of(self, index: usize) -> usize {
-        if index >= self.len() {
-            out_of_bounds(index, self.len())
-        }
         self.offset + index * size_of::<T>()
     }
 }

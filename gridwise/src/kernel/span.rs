@@ -129,7 +129,9 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub fn get<A: Acc>(&self, acc: A, index: usize) -> T {
-        self.check(index);
+        if index >= self.len {
+            acc.out_of_bounds(index, self.len)
+        }
         // SAFETY: `index` is below the length.
         unsafe { self.get_unchecked(acc, index) }
     }
@@ -141,7 +143,9 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub fn set<A: Acc>(&self, acc: A, index: usize, value: T) {
-        self.check(index);
+        if index >= self.len {
+            acc.out_of_bounds(index, self.len)
+        }
         // SAFETY: `index` is below the length.
         unsafe { self.set_unchecked(acc, index, value) }
     }
@@ -182,7 +186,9 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     where
         T: Word,
     {
-        self.check(index);
+        if index >= self.len {
+            out_of_bounds(index, self.len)
+        }
         // SAFETY: `index` is below the length.
         let place = unsafe { self.start.add(index) };
         // SAFETY: inside the view, and aligned for `T`.
@@ -283,14 +289,6 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         // SAFETY: made from a slice that is borrowed for `'a`, and the only view of it, because `self` is not `Copy` and the
         // views that kernels make of it do not outlive their launch.
         unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    fn check(&self, index: usize) {
-        if index >= self.len {
-            out_of_bounds(index, self.len)
-        }
     }
 }
 

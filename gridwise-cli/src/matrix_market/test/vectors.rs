@@ -38,3 +38,16 @@ fn duplicates_follow_the_choice_too() {
     assert!(parse_vector(text, "b.mtx", 1, Duplicates::Error).is_err());
     assert_eq!(parse_vector(text, "b.mtx", 1, Duplicates::Sum).unwrap(), [3.0]);
 }
+
+#[test]
+fn a_length_alone_takes_no_memory() {
+    // 32 GB, for two entries of the file.
+    let text = "%%MatrixMarket matrix array real general\n4000000000 1\n1\n2\n";
+    assert_eq!(
+        vector(text, 4_000_000_000).unwrap_err(),
+        "b.mtx:4: expected 4000000000 entries, as line 2 declares, found 2"
+    );
+    // More than there can be; `vec!` would end the program.
+    assert_eq!(zeros(usize::MAX / 4), None);
+    assert_eq!(zeros(2).unwrap(), [0.0, 0.0]);
+}

@@ -317,7 +317,7 @@ impl<B: Block> GridHardware for Cpu<'_, B, GridState> {
     }
 
     #[inline(always)]
-    fn enter_grid_barrier(self) {
+    fn enter_grid_barrier(self, _: &'static Location<'static>) {
         self.look_up(self.seat.enter_grid_barrier(), CLOCK_EVERY);
     }
 

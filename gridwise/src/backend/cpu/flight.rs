@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    panic::resume_unwind,
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
@@ -10,7 +10,7 @@ use std::{
 use super::{mailbox::Patience, seat::Seat};
 use crate::{
     host::{
-        error::panic_message,
+        error::{discard, panic_message},
         launch::LaunchError,
         report::{HangReport, ThreadReport},
     },
@@ -63,14 +63,12 @@ const FIRST_SLEEP: Duration = Duration::from_millis(1);
 /// How long a thread yields before it sleeps: longer than most imbalance between blocks, because a wake-up costs about 35 µs.
 const YIELDING: Duration = Duration::from_millis(if cfg!(loom) { 0 } else { 1 });
 
-/// See the module. One line, which every thread reads and hardly anybody writes: each line more delays each launch.
-#[derive(Debug)]
-#[repr(C, align(64))]
+/// See the module. What is written once, before the launch: every worker gets a copy with its job, because each line that it
+/// has to fetch delays the launch.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Flight<'a> {
-    aborted: AtomicBool,
     /// Looks with a pause between, before a waiting thread yields.
     pub(super) looks: u32,
-    sleepers: AtomicUsize,
     /// Of the device's launches.
     pub(super) number: u64,
     seats: &'a [Padded<Seat>],
@@ -79,9 +77,19 @@ pub(super) struct Flight<'a> {
     rest: &'a Rest,
 }
 
-/// What a launch uses when something takes long: kept from launch to launch, so that nobody has to fetch it when nothing does.
+/// What every thread reads again and again, and hardly anybody writes.
+#[derive(Debug, Default)]
+struct Signals {
+    aborted: AtomicBool,
+    sleepers: AtomicUsize,
+}
+
+/// What the threads of a launch write to each other: kept from launch to launch, so that nobody has to fetch what has not
+/// changed, which is all of it if nothing takes long.
 #[derive(Debug, Default)]
 pub(super) struct Rest {
+    /// Down between launches: what a launch that failed leaves behind is not used again.
+    signals: Padded<Signals>,
     /// The next block that nobody has begun, where there are more blocks than teams.
     next_block: Padded<AtomicUsize>,
     /// When the launch began and how long it may take, if there is a limit.
@@ -90,7 +98,6 @@ pub(super) struct Rest {
     ticket: Mutex<u64>,
     woken: Condvar,
     probe: AtomicU64,
-    /// Set once a launch; what is left behind by a launch that failed is not used again.
     failure: Mutex<Option<Failure>>,
 }
 
@@ -112,9 +119,7 @@ impl<'a> Flight<'a> {
         looks: u32,
     ) -> Self {
         Self {
-            aborted: AtomicBool::new(false),
             looks,
-            sleepers: AtomicUsize::new(0),
             number,
             seats,
             threads,
@@ -142,7 +147,7 @@ impl<'a> Flight<'a> {
 
     #[inline(always)]
     pub(super) fn is_aborted(&self) -> bool {
-        self.aborted.load(Ordering::Relaxed)
+        self.rest.signals.0.aborted.load(Ordering::Relaxed)
     }
 
     /// Leaves the kernel if the launch has failed elsewhere.
@@ -162,7 +167,7 @@ impl<'a> Flight<'a> {
     /// Ends the launch: the first failure is the one reported, and everybody who waits leaves.
     pub(super) fn abort(&self, failure: Failure) {
         lock(&self.rest.failure).get_or_insert(failure);
-        self.aborted.store(true, Ordering::SeqCst);
+        self.rest.signals.0.aborted.store(true, Ordering::SeqCst);
         self.wake();
     }
 
@@ -175,21 +180,24 @@ impl<'a> Flight<'a> {
                 message: panic_message(&*payload),
             });
         }
-        // The payload may be anything, and panic in turn when it is dropped; a worker must live on.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            std::mem::forget(payload);
-        }
+        // A worker must live on.
+        discard(payload);
     }
 
-    pub(super) fn failure(self) -> Option<Failure> {
-        lock(&self.rest.failure).take()
+    /// How the launch failed, if it did.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        if self.is_aborted() {
+            lock(&self.rest.failure).take()
+        } else {
+            None
+        }
     }
 
     /// To be called after every atomic store to memory that somebody may wait on. A sequentially consistent store wakes for
     /// certain whoever sleeps until it; a relaxed one may be overlooked until the next look, [`LONGEST_SLEEP`] later at most.
     #[inline(always)]
     pub(super) fn stored(&self) {
-        if self.sleepers.load(Ordering::SeqCst) != 0 {
+        if self.rest.signals.0.sleepers.load(Ordering::SeqCst) != 0 {
             self.wake();
         }
     }
@@ -222,7 +230,7 @@ impl<'a> Flight<'a> {
             Some(None) => self.leave(),
             None => {}
         }
-        let _asleep = Asleep::new(seat, site, &self.sleepers);
+        let _asleep = Asleep::new(seat, site, &self.rest.signals.0.sleepers);
         let mut detector = Detector::default();
         let mut pause = FIRST_SLEEP;
         loop {

@@ -1,6 +1,8 @@
 //! How a job reaches a worker and how its end reaches the leader: one word a worker. The protocol is in `README.md`.
 
 use std::{
+    cell::UnsafeCell,
+    mem::MaybeUninit,
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
@@ -25,6 +27,9 @@ pub(super) struct Job {
     pub(super) data: *const (),
     pub(super) rank: usize,
 }
+
+/// Bytes of a task that travel with the job: with the rest of the slip they fill four lines.
+const INLINE_BYTES: usize = 256 - 3 * size_of::<usize>();
 
 /// How long an idle worker looks for work in each stage, before it sleeps.
 #[derive(Clone, Copy, Debug)]
@@ -90,14 +95,20 @@ impl Patience {
     }
 }
 
-/// A job as words, on one line: the worker fetches one line to know all.
+/// A job, and its task if that is small: a worker that sees the job has fetched the task with it, or has it on the next lines.
 #[derive(Debug)]
+#[repr(C)]
 struct Slip {
     /// [`EMPTY`], [`QUIT`], or the job's data: written last.
     data: AtomicUsize,
     run: AtomicUsize,
     rank: AtomicUsize,
+    task: UnsafeCell<[MaybeUninit<u8>; INLINE_BYTES]>,
 }
+
+// SAFETY: the leader writes the task while the worker has no job, and the worker reads it while it has one; `data` says whose turn
+// it is.
+unsafe impl Sync for Slip {}
 
 /// One side's sleep: who sleeps raises the flag and looks again, who changes what is waited for looks at the flag after.
 #[derive(Debug)]
@@ -157,20 +168,32 @@ impl Mailbox {
                 data: AtomicUsize::new(EMPTY),
                 run: AtomicUsize::new(0),
                 rank: AtomicUsize::new(0),
+                task: UnsafeCell::new([MaybeUninit::uninit(); INLINE_BYTES]),
             }),
             worker: Bed::new(),
             leader: Bed::new(),
         }
     }
 
-    /// Leader: hands over a job to the worker, which has none. What the leader wrote before is visible to the worker.
-    pub(super) fn post(&self, job: Job) {
-        self.slip
-            .0
-            .run
-            .store((job.run as *const ()).expose_provenance(), Ordering::Relaxed);
-        self.slip.0.rank.store(job.rank, Ordering::Relaxed);
-        self.publish(job.data.expose_provenance());
+    /// Leader: hands over a task to the worker, which has none: `run` is called with the task, or a bitwise copy of it, and
+    /// `rank`. What the leader wrote before is visible to the worker.
+    ///
+    /// # Safety
+    /// `run` may be called so, on another thread. The task stays where it is until the worker has finished, and is such that
+    /// a copy will do.
+    pub(super) unsafe fn post<T>(&self, run: unsafe fn(task: *const (), rank: usize), task: &T, rank: usize) {
+        let slip = &self.slip.0;
+        let mut data = std::ptr::from_ref(task).cast::<()>();
+        if size_of::<T>() <= INLINE_BYTES && align_of::<T>() <= align_of::<usize>() {
+            let inline = slip.task.get().cast::<T>();
+            // SAFETY: it fits, and the worker has no job, so it does not read.
+            unsafe { inline.copy_from_nonoverlapping(task, 1) };
+            data = inline.cast_const().cast();
+        }
+        slip.run
+            .store((run as *const ()).expose_provenance(), Ordering::Relaxed);
+        slip.rank.store(rank, Ordering::Relaxed);
+        self.publish(data.expose_provenance());
     }
 
     /// Leader: the worker, which has no job, is to end.
@@ -193,8 +216,13 @@ impl Mailbox {
 
     /// Worker: waits for a job. `None` to quit.
     pub(super) fn take(&self, patience: Patience) -> Option<Job> {
+        let look = || {
+            // The second line of the slip comes along with the first, instead of after it.
+            prefetch(self.slip.0.task.get().cast::<u8>().wrapping_add(64));
+            self.data()
+        };
         let data = patience
-            .look(|| self.data())
+            .look(look)
             .unwrap_or_else(|| self.worker.sleep_until(|| self.data(), thread::park));
         if data == QUIT {
             return None;
@@ -223,6 +251,19 @@ impl Mailbox {
             self.leader.sleep_until(|| self.done(), || park_timeout(idle()));
         });
     }
+}
+
+/// Asks for the line at `address`; nothing is read. A hint, where there is one.
+#[inline(always)]
+fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch touches nothing, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 #[cfg(not(loom))]
@@ -269,12 +310,8 @@ mod test_loom {
                 }
             });
             for job in [1, 2] {
-                let address = std::ptr::without_provenance(64);
-                mailbox.post(Job {
-                    run: nothing,
-                    data: address,
-                    rank: job,
-                });
+                // SAFETY: what is run does nothing, and a number may be copied.
+                unsafe { mailbox.post(nothing, &job, job) };
                 mailbox.wait(HASTY, || Duration::MAX);
                 // SAFETY: the mailbox hands the data back and forth.
                 data.with(|value| assert_eq!(unsafe { *value }, job as u32));

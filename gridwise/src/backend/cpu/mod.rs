@@ -14,6 +14,7 @@ use crate::{
         device::{CpuOptions, DeviceError, WaitPolicy},
         launch::{LaunchError, LaunchPlan},
         memory::Memory,
+        residency::teams,
     },
     kernel::{
         GridKernel, Kernel, SharedLayout,
@@ -72,9 +73,7 @@ struct Worker {
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// All that the ranks of a launch share, side by side, because every line that a worker has to fetch delays it. It lives on the
-/// leader's stack until every worker has finished.
-#[repr(C)]
+/// All that the ranks of a launch have to know: written before the launch, and small, so that it travels with the job.
 struct Work<'a, K, G> {
     flight: Flight<'a>,
     memory: Scratchpad,
@@ -89,6 +88,7 @@ struct Work<'a, K, G> {
 #[repr(C)]
 struct Task<'a, K, G, F> {
     work: Work<'a, K, G>,
+    /// Captures nothing.
     body: F,
 }
 
@@ -134,7 +134,7 @@ impl CpuDevice {
 
     /// Runs a plain launch. The plan has been checked.
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
-        let teams = plan.blocks.min((self.workers.len() + 1) / plan.threads);
+        let teams = plan.blocks.min(teams(self.workers.len() + 1, plan.threads));
         let need = Need {
             at_least: plan.threads - 1,
             at_most: teams * plan.threads - 1,
@@ -226,7 +226,7 @@ impl CpuDevice {
             return Err(LaunchError::Nested { kernel: plan.kernel });
         }
         let mut admission = self.roster.admit(need);
-        let teams = (admission.workers.len() + 1) / plan.threads;
+        let teams = teams(admission.workers.len() + 1, plan.threads);
         let ranks = teams * plan.threads;
         let scratch = &mut admission.scratch;
         if scratch.prepare(teams, plan.threads, plan.shared_bytes).is_none() {
@@ -289,11 +289,9 @@ impl CpuDevice {
         };
         let data = std::ptr::from_ref(task).cast::<()>();
         for (rank, &worker) in workers.iter().enumerate() {
-            self.workers[worker].mailbox.post(Job {
-                run: call::<K, G, F>,
-                data,
-                rank: rank + 1,
-            });
+            // SAFETY: the task outlives the worker's part, because `posted` waits; it holds references, numbers, and a kernel
+            // that lets itself be copied.
+            unsafe { self.workers[worker].mailbox.post(call::<K, G, F>, task, rank + 1) };
         }
         let before = RUNNING_ON.replace(self.number);
         // SAFETY: the task is this launch's, and rank 0 is run here alone.

@@ -167,7 +167,7 @@ impl<T: Pod> State<T> {
         }
     }
 
-    /// Tasks in the ring. No thread leaves a launch between claiming a slot and filling it.
+    /// Tasks in the ring. A thread that left between claiming a slot and filling it still has the task.
     fn in_ring(&self) -> Vec<T> {
         let shift = self.states.len().trailing_zeros();
         let slot = |ticket: u64| (ticket & (self.states.len() as u64 - 1)) as usize;

@@ -22,9 +22,9 @@ impl GridBarrier for CounterBarrier {
         site: WaitSite,
     ) {
         // SAFETY: the shape has a line of words.
-        let arrived = unsafe { BarrierWord::new(words, 0) };
+        let arrived = unsafe { BarrierWord::new(words, 0, protocol) };
         // SAFETY: as above.
-        let generation = unsafe { BarrierWord::new(words, 1) };
+        let generation = unsafe { BarrierWord::new(words, 1, protocol) };
         // It cannot move before this member has arrived, so a relaxed load reads the current one: this member observed its
         // publication when it left the last round.
         let round = generation.load(hardware, Ordering::Relaxed);

@@ -23,7 +23,7 @@ impl GridBarrier for FlipBarrier {
         site: WaitSite,
     ) {
         // SAFETY: the shape has one word.
-        let word = unsafe { BarrierWord::new(words, 0) };
+        let word = unsafe { BarrierWord::new(words, 0, protocol) };
         let share = if member == 0 { ROUND - (members as u32 - 1) } else { 1 };
         let before = word.fetch_add(hardware, share, protocol.arrive);
         // The last to arrive sees the flip in its own addition, and its arrival acquired the others'.

@@ -15,6 +15,8 @@ use super::{
 
 mod counter;
 mod flip;
+#[cfg(all(test, not(loom), feature = "std"))]
+mod test_check;
 #[cfg(all(test, loom))]
 mod test_loom;
 mod tree;
@@ -65,6 +67,8 @@ pub struct Protocol {
     pub publish: Ordering,
     /// Order of the observation that ends the wait.
     pub observe: Ordering,
+    /// Scope of all of them.
+    pub scope: Scope,
     /// Whether the last arriver resets the arrival counter before it publishes the round, as it must.
     pub reset_first: bool,
 }
@@ -75,6 +79,7 @@ impl Protocol {
         arrive: Ordering::AcqRel,
         publish: Ordering::Release,
         observe: Ordering::Acquire,
+        scope: Scope::Device,
         reset_first: true,
     };
 }
@@ -98,39 +103,49 @@ pub trait GridBarrier {
 
 /// A word of barrier state.
 #[derive(Clone, Copy)]
-struct BarrierWord(*mut u32);
+struct BarrierWord {
+    word: *mut u32,
+    scope: Scope,
+}
 
 impl BarrierWord {
     /// # Safety
     /// `index` lies inside the state that `words` points to.
     #[inline(always)]
-    unsafe fn new(words: *mut u32, index: usize) -> Self {
-        // SAFETY: by the caller.
-        Self(unsafe { words.add(index) })
+    unsafe fn new(words: *mut u32, index: usize, protocol: Protocol) -> Self {
+        Self {
+            // SAFETY: by the caller.
+            word: unsafe { words.add(index) },
+            scope: protocol.scope,
+        }
     }
 
     #[inline(always)]
+    #[track_caller]
     fn load<H: Hardware>(self, hardware: H, order: Ordering) -> u32 {
         // SAFETY: a word of the launch's barrier state, by the constructor.
-        unsafe { hardware.atomic_load(Place::Global(self.0), order, Scope::Device) }
+        unsafe { hardware.atomic_load(Place::Global(self.word), order, self.scope) }
     }
 
     #[inline(always)]
+    #[track_caller]
     fn store<H: Hardware>(self, hardware: H, value: u32, order: Ordering) {
         // SAFETY: as in `load`.
-        unsafe { hardware.atomic_store(Place::Global(self.0), value, order, Scope::Device) }
+        unsafe { hardware.atomic_store(Place::Global(self.word), value, order, self.scope) }
     }
 
     #[inline(always)]
+    #[track_caller]
     fn fetch_add<H: Hardware>(self, hardware: H, value: u32, order: Ordering) -> u32 {
         // SAFETY: as in `load`.
-        unsafe { hardware.atomic_rmw(Place::Global(self.0), Rmw::Add, value, order, Scope::Device) }
+        unsafe { hardware.atomic_rmw(Place::Global(self.word), Rmw::Add, value, order, self.scope) }
     }
 
     #[inline(always)]
+    #[track_caller]
     fn wait<H: Hardware>(self, hardware: H, order: Ordering, site: WaitSite, ready: impl FnMut(u32) -> bool) {
         // SAFETY: as in `load`.
-        unsafe { hardware.wait_until(Place::Global(self.0), order, Scope::Device, site, ready) };
+        unsafe { hardware.wait_until(Place::Global(self.word), order, self.scope, site, ready) };
     }
 }
 
@@ -159,7 +174,7 @@ impl GridState {
 
 #[inline(always)]
 pub(crate) fn sync_grid<H: GridHardware>(hardware: H, location: &'static Location<'static>) {
-    hardware.enter_grid_barrier();
+    hardware.enter_grid_barrier(location);
     hardware.block_barrier(location);
     if hardware.thread() == 0 {
         let state = hardware.grid_state();

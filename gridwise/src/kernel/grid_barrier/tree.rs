@@ -35,7 +35,7 @@ impl GridBarrier for TreeBarrier {
         site: WaitSite,
     ) {
         // SAFETY: the first line of the state.
-        let generation = unsafe { BarrierWord::new(words, 0) };
+        let generation = unsafe { BarrierWord::new(words, 0, protocol) };
         // As in the counter barrier: it cannot move before this member has arrived.
         let round = generation.load(hardware, Ordering::Relaxed);
         let (mut level, mut position, mut width) = (1, member, members);
@@ -43,7 +43,7 @@ impl GridBarrier for TreeBarrier {
             let node = position / FAN_IN;
             let children = FAN_IN.min(width - node * FAN_IN);
             // SAFETY: `level + node` is below the lines that `words` counts for this many members.
-            let arrived = unsafe { BarrierWord::new(words, (level + node) * LINE_WORDS) };
+            let arrived = unsafe { BarrierWord::new(words, (level + node) * LINE_WORDS, protocol) };
             if arrived.fetch_add(hardware, 1, protocol.arrive) + 1 < children as u32 {
                 generation.wait(hardware, protocol.observe, site, |now| now != round);
                 return;
@@ -61,7 +61,7 @@ impl GridBarrier for TreeBarrier {
             let (mut level, mut position, mut width) = (1, member, members);
             while width > 1 {
                 // SAFETY: as above.
-                let arrived = unsafe { BarrierWord::new(words, (level + position / FAN_IN) * LINE_WORDS) };
+                let arrived = unsafe { BarrierWord::new(words, (level + position / FAN_IN) * LINE_WORDS, protocol) };
                 arrived.store(hardware, 0, Ordering::Relaxed);
                 width = width.div_ceil(FAN_IN);
                 level += width;

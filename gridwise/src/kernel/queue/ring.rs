@@ -157,7 +157,16 @@ impl<'a, T: Pod> Ring<'a, T> {
     }
 
     /// Pushes up to `count` values, as many as there are free slots in a row; returns how many. Called by one thread.
-    pub(crate) fn push<A: Acc>(&self, acc: A, count: u64, mut value: impl FnMut() -> T) -> u64 {
+    ///
+    /// `value` gives the value of that index, and `pushed` is told when it is in the ring: a thread that leaves a failed launch
+    /// in between has not pushed it.
+    pub(crate) fn push<A: Acc>(
+        &self,
+        acc: A,
+        count: u64,
+        value: impl Fn(u64) -> T,
+        mut pushed: impl FnMut(u64),
+    ) -> u64 {
         let mut tail = self.tail().load(acc, Ordering::Relaxed);
         let taken = loop {
             if tail & CLOSED != 0 {
@@ -182,10 +191,12 @@ impl<'a, T: Pod> Ring<'a, T> {
                 Err(now) => tail = now,
             }
         };
-        for ticket in tail..tail + taken {
-            self.values.set(acc, self.slot(ticket), value());
+        for index in 0..taken {
+            let ticket = tail + index;
+            self.values.set(acc, self.slot(ticket), value(index));
             let full = free_state(ticket, self.shift).wrapping_add(1);
             self.state(ticket).store(acc, full, self.orders().publish);
+            pushed(index);
         }
         taken
     }
@@ -217,8 +228,11 @@ impl<'a, T: Pod> Ring<'a, T> {
                 Err(now) => head = now,
             }
         };
+        // All, before anything that a failed launch is left at.
         for ticket in head..head + taken {
             take(self.values.get(acc, self.slot(ticket)));
+        }
+        for ticket in head..head + taken {
             let free = free_state(ticket + self.capacity(), self.shift);
             self.state(ticket).store(acc, free, self.orders().publish);
         }

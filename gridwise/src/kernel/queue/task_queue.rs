@@ -258,25 +258,26 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         if self.raised_first() {
             self.outstanding().fetch_add(acc, wanted, Ordering::Relaxed);
         }
-        let (mut first, mut end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
-        let shared = self.ring.push(acc, wanted, || {
-            let next = if self.by_generation() {
-                end -= 1;
-                end
-            } else {
-                first += 1;
-                first - 1
-            };
-            self.local.get(acc, self.place(acc, next))
-        });
+        let (first, end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
+        let newest = self.by_generation();
+        let shared = self.ring.push(
+            acc,
+            wanted,
+            |index| {
+                let count = if newest { end - 1 - index } else { first + index };
+                self.local.get(acc, self.place(acc, count))
+            },
+            |index| match newest {
+                true => self.set_word(acc, record::END, end - 1 - index),
+                false => self.set_word(acc, record::FIRST, first + index + 1),
+            },
+        );
         if !self.raised_first() {
             self.outstanding().fetch_add(acc, wanted, Ordering::Relaxed);
         }
         if shared < wanted {
             self.outstanding().fetch_sub(acc, wanted - shared, Ordering::Relaxed);
         }
-        self.set_word(acc, record::FIRST, first);
-        self.set_word(acc, record::END, end);
         self.count(acc, record::SPILLS, shared);
         if self.rules.counted {
             let peak = self.word(acc, record::PEAK).max(self.ring.len(acc));
@@ -319,10 +320,10 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
             let popped = self.ring.pop(acc, most, self.rules.generation_end, |task| {
                 self.local.set(acc, self.place(acc, end), task);
                 end += 1;
+                self.set_word(acc, record::END, end);
             });
             match popped {
                 Popped::Some(count) => {
-                    self.set_word(acc, record::END, end);
                     self.count(acc, record::CLAIMS, 1);
                     // They were outstanding one by one; now the block is.
                     let less = if *holding { count } else { count - 1 };

@@ -11,7 +11,7 @@ fn pass(capacity: usize, count: u32, orders: Orders) {
         if acc.block == 0 {
             let mut next = 1;
             while next <= count {
-                if ring.push(acc, 1, || next) == 1 {
+                if ring.push(acc, 1, |_| next, |_| {}) == 1 {
                     next += 1;
                 } else {
                     // A stale look, or a slot that is not free: its state changes.
@@ -75,7 +75,7 @@ fn loom_two_producers_do_not_share_a_slot() {
         let world = world.run(move |acc| {
             let ring = acc.world.ring();
             let mine = acc.block as u32 + 1;
-            assert_eq!(ring.push(acc, 1, || mine), 1, "there is a slot for each");
+            assert_eq!(ring.push(acc, 1, |_| mine, |_| {}), 1, "there is a slot for each");
             let _ = ring.pop(acc, 2, u64::MAX, |value| {
                 add.fetch_add(u64::from(value), Ordering::Relaxed);
             });

@@ -1,0 +1,453 @@
+//! What threads do to memory: every access is located, scheduled, judged, and then done.
+
+use std::{
+    panic::{AssertUnwindSafe, Location, catch_unwind},
+    sync::atomic::Ordering,
+};
+
+use super::{
+    engine::{Engine, Failure, SPINS_FROM, Standing, State, Suspend, Waiting},
+    memory::{Conflict, Extent, Fault, RegionKind},
+    scheduler::Step,
+};
+use crate::{
+    check::finding::{Deed, Finding, Kind, Memory as MemoryPlace, Operation, Place as Spot},
+    kernel::{Scope, hardware::WaitSite},
+};
+
+/// An atomic access, but for its value.
+#[derive(Clone, Copy)]
+pub(super) struct Atomic {
+    pub(super) extent: Extent,
+    pub(super) order: Ordering,
+    pub(super) scope: Scope,
+    pub(super) location: &'static Location<'static>,
+}
+
+/// What a compare-and-swap asks for.
+#[derive(Clone, Copy)]
+pub(super) struct Exchange {
+    pub(super) current: u64,
+    pub(super) new: u64,
+    pub(super) failure: Ordering,
+}
+
+impl Engine {
+    /// Finds bytes of memory for a thread; memory that is not the device's ends the launch with a finding.
+    pub(super) fn locate(
+        &self,
+        yielder: &Suspend,
+        slot: u32,
+        at: Result<usize, usize>,
+        size: usize,
+        operation: Operation,
+        location: &'static Location<'static>,
+    ) -> Extent {
+        let mut state = self.state.borrow_mut();
+        let found = match at {
+            Ok(address) => state.memory.find(address, size),
+            Err(offset) => {
+                let region = state.seats[slot as usize / self.threads].region;
+                let extent = Extent { region, offset, size };
+                Some(extent).filter(|extent| state.memory.is_inside(*extent))
+            }
+        };
+        if let Some(extent) = found {
+            return extent;
+        }
+        state.threads[slot as usize].location = location;
+        let deed = Deed::Access(operation, Scope::Device);
+        let mut finding = Finding::new(Kind::OutOfBounds, self.kernel, state.place(slot, deed));
+        finding.memory = Some(MemoryPlace::Foreign);
+        drop(state);
+        self.give_up(yielder, finding)
+    }
+
+    /// Ends the launch with a finding.
+    pub(super) fn give_up(&self, yielder: &Suspend, finding: Finding) -> ! {
+        let mut state = self.state.borrow_mut();
+        state.report(finding);
+        if state.failure.is_none() {
+            state.failure = Some(Failure::Found);
+        }
+        drop(state);
+        loop {
+            if self.abandoned.get() {
+                std::panic::resume_unwind(Box::new(super::engine::Abandoned));
+            }
+            self.suspend(yielder);
+        }
+    }
+
+    pub(super) fn plain(&self, slot: u32, extent: Extent, operation: Operation, location: &'static Location<'static>) {
+        let mut state = self.state.borrow_mut();
+        state.judge(self, slot, extent, operation, Scope::Device, location);
+        if operation.is_write() {
+            state.threads[slot as usize].spin.idle = 0;
+        }
+    }
+
+    /// After a plain store: atomic words that it hit changed under those who wait for them.
+    pub(super) fn after_plain_store(&self, slot: u32, extent: Extent) {
+        let has_waiters = {
+            let mut state = self.state.borrow_mut();
+            let State { memory, threads, .. } = &mut *state;
+            memory.stored_plainly(&threads[slot as usize].clock, extent)
+        };
+        if has_waiters {
+            self.notify(extent);
+        }
+    }
+
+    pub(super) fn atomic_load(&self, yielder: &Suspend, slot: u32, atomic: Atomic) -> u64 {
+        let Atomic {
+            extent, order, scope, ..
+        } = atomic;
+        self.point(yielder, slot, Step::Read(extent));
+        let mut state = self.state.borrow_mut();
+        let State {
+            threads,
+            memory,
+            scheduler,
+            ..
+        } = &mut *state;
+        let thread = &mut threads[slot as usize];
+        let candidates = memory.candidates(&thread.clock, extent, order);
+        // A loop of loads sees the newest value in the end.
+        let age = if candidates == 1 || thread.spin.idle >= SPINS_FROM / 2 {
+            0
+        } else {
+            scheduler.value(candidates)
+        };
+        let newest = memory.newest(extent);
+        thread.spin.note(extent, newest - age as u64);
+        let bits = memory.load(&mut thread.clock, extent, age, order, scope);
+        state.judge(self, slot, extent, Operation::AtomicLoad, scope, atomic.location);
+        bits
+    }
+
+    pub(super) fn atomic_store(&self, yielder: &Suspend, slot: u32, atomic: Atomic, bits: u64) {
+        self.state.borrow_mut().threads[slot as usize].spin.idle = 0;
+        self.point(yielder, slot, Step::Write(atomic.extent));
+        let Atomic {
+            extent, order, scope, ..
+        } = atomic;
+        let mut state = self.state.borrow_mut();
+        state.judge(self, slot, extent, Operation::AtomicStore, scope, atomic.location);
+        let State { threads, memory, .. } = &mut *state;
+        memory.store(&mut threads[slot as usize].clock, extent, bits, order, scope);
+        drop(state);
+        self.notify(extent);
+    }
+
+    /// A read-modify-write: `apply` maps the value before to the one after. Returns the value before.
+    pub(super) fn read_modify_write(
+        &self,
+        yielder: &Suspend,
+        slot: u32,
+        atomic: Atomic,
+        apply: impl FnOnce(u64) -> u64,
+    ) -> u64 {
+        self.point(yielder, slot, Step::Write(atomic.extent));
+        let Atomic {
+            extent, order, scope, ..
+        } = atomic;
+        let mut state = self.state.borrow_mut();
+        let State { threads, memory, .. } = &mut *state;
+        let thread = &mut threads[slot as usize];
+        let epoch = thread.clock.epoch;
+        let before = memory.load(&mut thread.clock, extent, 0, order, scope);
+        let after = apply(before);
+        if after == before {
+            thread.spin.idle += 1;
+        } else {
+            thread.spin.idle = 0;
+        }
+        debug_assert_eq!(epoch, thread.clock.epoch, "a load begins no epoch");
+        state.judge(self, slot, extent, Operation::ReadModifyWrite, scope, atomic.location);
+        let State { threads, memory, .. } = &mut *state;
+        memory.replace(&mut threads[slot as usize].clock, extent, after, order, scope);
+        drop(state);
+        if after != before {
+            self.notify(extent);
+        }
+        before
+    }
+
+    pub(super) fn compare_exchange(
+        &self,
+        yielder: &Suspend,
+        slot: u32,
+        atomic: Atomic,
+        exchange: Exchange,
+    ) -> Result<u64, u64> {
+        self.point(yielder, slot, Step::Write(atomic.extent));
+        let Atomic {
+            extent, order, scope, ..
+        } = atomic;
+        let mut state = self.state.borrow_mut();
+        let State { threads, memory, .. } = &mut *state;
+        let thread = &mut threads[slot as usize];
+        let before = memory.peek(extent, 0);
+        let succeeds = before == exchange.current;
+        let load_order = if succeeds { order } else { exchange.failure };
+        let newest = memory.newest(extent);
+        memory.load(&mut thread.clock, extent, 0, load_order, scope);
+        if !succeeds {
+            thread.spin.note(extent, newest);
+            state.judge(self, slot, extent, Operation::AtomicLoad, scope, atomic.location);
+            return Err(before);
+        }
+        thread.spin.idle = 0;
+        state.judge(self, slot, extent, Operation::CompareExchange, scope, atomic.location);
+        let State { threads, memory, .. } = &mut *state;
+        memory.replace(&mut threads[slot as usize].clock, extent, exchange.new, order, scope);
+        drop(state);
+        if before != exchange.new {
+            self.notify(extent);
+        }
+        Ok(before)
+    }
+
+    pub(super) fn fence(&self, yielder: &Suspend, slot: u32, order: Ordering, scope: Scope) {
+        let step = if order == Ordering::SeqCst {
+            Step::Fence
+        } else {
+            Step::Local
+        };
+        self.point(yielder, slot, step);
+        let mut state = self.state.borrow_mut();
+        let State { threads, memory, .. } = &mut *state;
+        threads[slot as usize].clock.fence(order, scope, &mut memory.fences);
+    }
+
+    /// Waits until `ready` holds of a value that a load may return.
+    ///
+    /// The thread can run only while there is such a value. When it does, it loads one of them, or the newest value if that is
+    /// none of them: it came too late.
+    pub(super) fn wait_until(
+        &self,
+        yielder: &Suspend,
+        slot: u32,
+        atomic: Atomic,
+        site: WaitSite,
+        ready: &mut dyn FnMut(u64) -> bool,
+    ) -> u64 {
+        assert!(!self.in_condition.get(), "the condition of a wait cannot wait itself");
+        let Atomic {
+            extent, order, scope, ..
+        } = atomic;
+        let mut missed = false;
+        loop {
+            let values = self.values(slot, atomic);
+            if self.abandoned.get() {
+                return values[0];
+            }
+            if values.iter().any(|bits| ready(*bits)) {
+                self.point(yielder, slot, Step::Read(extent));
+            } else {
+                self.block_on_word(yielder, slot, atomic, site, ready, missed);
+            }
+            let values = self.values(slot, atomic);
+            let accepted: Vec<usize> = (0..values.len()).filter(|age| ready(values[*age])).collect();
+            let too_late = accepted.first() != Some(&0);
+            let options = accepted.len() + usize::from(too_late && !accepted.is_empty());
+            let mut state = self.state.borrow_mut();
+            let choice = match options {
+                0 | 1 => 0,
+                options => state.scheduler.value(options),
+            };
+            let age = accepted.get(choice).copied();
+            let State { threads, memory, .. } = &mut *state;
+            let thread = &mut threads[slot as usize];
+            thread.spin.idle = 0;
+            let bits = memory.load(&mut thread.clock, extent, age.unwrap_or(0), order, scope);
+            state.judge(self, slot, extent, Operation::Wait, scope, atomic.location);
+            if age.is_some() {
+                return bits;
+            }
+            missed |= !accepted.is_empty();
+        }
+    }
+
+    fn values(&self, slot: u32, atomic: Atomic) -> Vec<u64> {
+        let mut state = self.state.borrow_mut();
+        let State { threads, memory, .. } = &mut *state;
+        let candidates = memory.candidates(&threads[slot as usize].clock, atomic.extent, atomic.order);
+        (0..candidates).map(|age| memory.peek(atomic.extent, age)).collect()
+    }
+
+    fn block_on_word(
+        &self,
+        yielder: &Suspend,
+        slot: u32,
+        atomic: Atomic,
+        site: WaitSite,
+        ready: &mut dyn FnMut(u64) -> bool,
+        missed: bool,
+    ) {
+        let ready: *mut (dyn FnMut(u64) -> bool + '_) = ready;
+        // SAFETY: only the lifetime changes. The condition lives on the stack of this thread, which stays suspended for as long
+        // as the pointer is kept: whoever makes it runnable drops the pointer.
+        let ready: *mut dyn FnMut(u64) -> bool = unsafe { std::mem::transmute(ready) };
+        let mut state = self.state.borrow_mut();
+        state.steps += 1;
+        state.unlist(slot);
+        let thread = &mut state.threads[slot as usize];
+        thread.location = site.location;
+        thread.step = Step::Read(atomic.extent);
+        thread.standing = Standing::Waiting(Waiting::Word {
+            extent: atomic.extent,
+            order: atomic.order,
+            site,
+            ready,
+            missed,
+        });
+        state.waiting.push(slot);
+        if self.model.lock_step {
+            state.hold_warp(self, slot);
+        }
+        drop(state);
+        self.suspend(yielder);
+    }
+
+    /// A word has a new value: those who wait for it look.
+    pub(super) fn notify(&self, extent: Extent) {
+        let mut state = self.state.borrow_mut();
+        state.end_spins(self);
+        if state.waiting.is_empty() {
+            return;
+        }
+        let State {
+            threads,
+            memory,
+            waiting,
+            ..
+        } = &mut *state;
+        let mut looks = Vec::new();
+        for slot in waiting.iter() {
+            let thread = &threads[*slot as usize];
+            if let Standing::Waiting(Waiting::Word {
+                extent: waited,
+                order,
+                ready,
+                ..
+            }) = &thread.standing
+                && waited.overlaps(&extent)
+            {
+                let candidates = memory.candidates(&thread.clock, *waited, *order);
+                let values: Vec<u64> = (0..candidates).map(|age| memory.peek(*waited, age)).collect();
+                looks.push((*slot, *ready, values));
+            }
+        }
+        drop(state);
+        for (slot, ready, values) in looks {
+            self.in_condition.set(true);
+            let holds = catch_unwind(AssertUnwindSafe(|| {
+                values.into_iter().any(|bits| {
+                    // SAFETY: the thread that waits is suspended, so its condition is where it was, and nobody else calls it.
+                    let ready = unsafe { &mut *ready };
+                    ready(bits)
+                })
+            }));
+            self.in_condition.set(false);
+            // A condition that panics panics again where it belongs.
+            if holds.unwrap_or(true) {
+                let mut state = self.state.borrow_mut();
+                state.waiting.retain(|waiting| *waiting != slot);
+                let step = state.threads[slot as usize].step;
+                state.make_runnable(slot, step);
+                if self.model.lock_step {
+                    state.release_warp(self, slot);
+                }
+            }
+        }
+    }
+}
+
+impl State {
+    pub(super) fn judge(
+        &mut self,
+        engine: &Engine,
+        slot: u32,
+        extent: Extent,
+        operation: Operation,
+        scope: Scope,
+        location: &'static Location<'static>,
+    ) {
+        let thread = &mut self.threads[slot as usize];
+        thread.location = location;
+        self.memory.judge(&thread.clock, extent, operation, scope, location);
+        if !self.memory.faults.is_empty() {
+            self.report_faults(engine, slot, extent, Deed::Access(operation, scope));
+        }
+    }
+
+    #[cold]
+    fn report_faults(&mut self, engine: &Engine, slot: u32, extent: Extent, deed: Deed) {
+        let now = self.place(slot, deed);
+        let memory = self.memory.name(extent, now.block);
+        let is_shared = matches!(self.memory.kind(extent.region), RegionKind::Shared { .. });
+        for fault in std::mem::take(&mut self.memory.faults) {
+            let mut finding = match fault {
+                Fault::Uninitialised => Finding::new(Kind::Uninitialised, engine.kernel, now),
+                Fault::Unordered {
+                    earlier,
+                    conflict,
+                    missing,
+                } => {
+                    use crate::check::finding::Missing;
+                    let kind = match conflict {
+                        Conflict::Size => Kind::MixedSize,
+                        Conflict::Scope => Kind::ScopeTooNarrow,
+                        Conflict::Race if missing == Missing::WiderScope => Kind::ScopeTooNarrow,
+                        Conflict::Race if is_shared => Kind::SharedRace,
+                        Conflict::Race => Kind::GlobalRace,
+                    };
+                    let deed = Deed::Access(earlier.operation, earlier.scope);
+                    let place = Spot::new(earlier.location, earlier.block, earlier.thread, deed);
+                    let mut finding = Finding::new(kind, engine.kernel, place);
+                    finding.second = Some(now);
+                    finding.missing = Some(if conflict == Conflict::Scope {
+                        Missing::WiderScope
+                    } else {
+                        missing
+                    });
+                    finding
+                }
+            };
+            finding.memory = Some(memory);
+            self.report(finding);
+        }
+    }
+
+    /// In lock step, a lane that waits holds up the others of its warp.
+    pub(super) fn hold_warp(&mut self, engine: &Engine, slot: u32) {
+        let (first, lanes) = engine.warp_of(slot);
+        for lane in first..first + lanes as u32 {
+            if matches!(self.threads[lane as usize].standing, Standing::Runnable) {
+                self.unlist(lane);
+                self.threads[lane as usize].standing = Standing::Held;
+            }
+        }
+    }
+
+    pub(super) fn release_warp(&mut self, engine: &Engine, slot: u32) {
+        let (first, lanes) = engine.warp_of(slot);
+        let lanes = first as usize..first as usize + lanes;
+        let waits =
+            |standing: &Standing| matches!(standing, Standing::Waiting(Waiting::Word { .. }) | Standing::Spinning);
+        if self.threads[lanes.clone()].iter().any(|lane| waits(&lane.standing)) {
+            // The lane that could go on waits for the other lanes, as they for it.
+            self.unlist(slot);
+            self.threads[slot as usize].standing = Standing::Held;
+            return;
+        }
+        for lane in lanes {
+            if matches!(self.threads[lane].standing, Standing::Held) {
+                let step = self.threads[lane].step;
+                self.make_runnable(lane as u32, step);
+            }
+        }
+    }
+}

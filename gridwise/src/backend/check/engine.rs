@@ -1,0 +1,637 @@
+//! A launch on the simulated device: its blocks, its threads as coroutines, and who runs when.
+//!
+//! Everything happens on the thread that asked for the launch. A thread of the kernel runs until its next visible operation;
+//! there the scheduler says who goes on, and the coroutines switch. See `README.md`.
+
+use std::{
+    any::Any,
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, HashMap},
+    ops::Range,
+    panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind},
+    sync::atomic::Ordering,
+    time::Instant,
+};
+
+use corosensei::{Coroutine, Yielder, stack::DefaultStack};
+
+use super::{
+    acc::Check,
+    memory::{Extent, Memory, ThreadClock, clock::ThreadId},
+    model::{BlockOrder, Model},
+    scheduler::{Candidate, Scheduler, Step},
+};
+use crate::{
+    check::finding::{Deed, Finding, Kind, Place},
+    host::{error::panic_message, launch::LaunchPlan},
+    kernel::{grid_barrier::GridState, hardware::WaitSite},
+};
+
+/// Bytes of a coroutine's stack: reserved, and used only as far as the kernel goes.
+const STACK_BYTES: usize = 512 << 10;
+/// Every how many operations the clock is read, for the timeout.
+const CLOCK_EVERY: u64 = 4096;
+/// Idle loads in a row after which a thread counts as spinning, and is passed over until somebody stores.
+pub(super) const SPINS_FROM: u32 = 8;
+/// Idle loads in a row after which a spin counts as endless, if nobody else can run.
+const SPINS_AT_MOST: u32 = 4096;
+
+pub(super) type Fiber = Coroutine<(), (), (), DefaultStack>;
+pub(super) type Suspend = Yielder<(), ()>;
+
+/// Unwinds a thread of a launch that has ended otherwise. It is not a panic: the hook does not run.
+pub(super) struct Abandoned;
+
+/// What a thread waits for.
+pub(super) enum Waiting {
+    Word {
+        extent: Extent,
+        order: Ordering,
+        site: WaitSite,
+        /// The condition, on the waiting thread's stack.
+        ready: *mut dyn FnMut(u64) -> bool,
+        /// Whether a value that it would have accepted has come and gone.
+        missed: bool,
+    },
+    BlockBarrier(&'static Location<'static>),
+    Warp(&'static Location<'static>),
+}
+
+/// What a thread does.
+pub(super) enum Standing {
+    Runnable,
+    /// Loads the same words over and over.
+    Spinning,
+    /// Could run, but a lane of its warp waits, and lanes run in lock step.
+    Held,
+    Waiting(Waiting),
+    Left,
+}
+
+/// Loads in a row that returned what the thread had already seen.
+#[derive(Default)]
+pub(super) struct Spin {
+    pub(super) idle: u32,
+    /// The last words that were loaded, and the number of the store that was returned.
+    pub(super) seen: [Option<(Extent, u64)>; 4],
+    pub(super) next: usize,
+}
+
+impl Spin {
+    /// Notes a load that returned that store of a word.
+    pub(super) fn note(&mut self, extent: Extent, store: u64) {
+        match self.seen.iter_mut().flatten().find(|(seen, _)| *seen == extent) {
+            Some((_, last)) if *last == store => self.idle += 1,
+            Some((_, last)) => {
+                *last = store;
+                self.idle = 0;
+            }
+            None => {
+                self.seen[self.next] = Some((extent, store));
+                self.next = (self.next + 1) % self.seen.len();
+                self.idle = 0;
+            }
+        }
+    }
+}
+
+/// A thread of a resident block.
+pub(super) struct Thread {
+    pub(super) id: ThreadId,
+    pub(super) clock: ThreadClock,
+    pub(super) standing: Standing,
+    /// Position among the runnable.
+    at: usize,
+    /// The step that it is about to do.
+    pub(super) step: Step,
+    pub(super) location: &'static Location<'static>,
+    pub(super) grid_barriers: u64,
+    pub(super) parity: bool,
+    pub(super) spin: Spin,
+    /// What an exchange of its warp brought.
+    pub(super) inbox: Vec<u8>,
+}
+
+/// A place for a resident block.
+pub(super) struct Seat {
+    pub(super) block: Option<u32>,
+    /// Threads that have left the kernel.
+    pub(super) left: usize,
+    /// Slots of the threads that are at the block barrier, in the order of arrival.
+    pub(super) arrived: Vec<u32>,
+    pub(super) region: usize,
+}
+
+/// How a launch ended.
+pub(super) enum Failure {
+    Panicked {
+        place: Place,
+        message: String,
+    },
+    TimedOut,
+    /// The findings say it all.
+    Found,
+}
+
+pub(super) struct State {
+    pub(super) threads: Vec<Thread>,
+    pub(super) seats: Vec<Seat>,
+    pub(super) runnable: Vec<Candidate>,
+    pub(super) memory: Memory,
+    pub(super) scheduler: Box<dyn Scheduler>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) steps: u64,
+    pub(super) switches: u64,
+    /// Slots of the threads that wait for a word.
+    pub(super) waiting: Vec<u32>,
+    pub(super) warps: HashMap<u32, super::meet::WarpExchange>,
+    /// The first to enter each grid barrier that is not yet long past.
+    pub(super) rounds: HashMap<u64, Place>,
+    /// The threads that left the kernel, where they were last seen and how many grid barriers they had entered: one a block.
+    pub(super) gone: BTreeMap<u32, (Place, u64)>,
+    pub(super) failure: Option<Failure>,
+    unstarted: Unstarted,
+    /// Seats without a block.
+    free_seats: usize,
+    /// Threads that spin.
+    spinning: usize,
+    current: ThreadId,
+}
+
+/// The blocks that have not started.
+enum Unstarted {
+    /// The lowest, or the highest, is next.
+    InOrder { blocks: Range<u32>, descending: bool },
+    /// Any may be next.
+    AnyOrder(Vec<u32>),
+}
+
+impl Unstarted {
+    fn new(order: BlockOrder, blocks: u32) -> Self {
+        match order {
+            BlockOrder::Random => Self::AnyOrder((0..blocks).collect()),
+            order => Self::InOrder {
+                blocks: 0..blocks,
+                descending: order == BlockOrder::Descending,
+            },
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::InOrder { blocks, .. } => blocks.len(),
+            Self::AnyOrder(blocks) => blocks.len(),
+        }
+    }
+
+    fn take(&mut self, scheduler: &mut dyn Scheduler) -> Option<u32> {
+        match self {
+            Self::InOrder {
+                blocks,
+                descending: false,
+            } => blocks.next(),
+            Self::InOrder {
+                blocks,
+                descending: true,
+            } => blocks.next_back(),
+            Self::AnyOrder(blocks) if blocks.len() > 1 => Some(blocks.remove(scheduler.value(blocks.len()))),
+            Self::AnyOrder(blocks) => blocks.pop(),
+        }
+    }
+}
+
+pub(super) struct Engine {
+    pub(super) kernel: &'static str,
+    pub(super) blocks: usize,
+    pub(super) threads: usize,
+    pub(super) model: Model,
+    pub(super) grid: Option<GridState>,
+    pub(super) state: RefCell<State>,
+    /// Every suspended thread is to unwind.
+    pub(super) abandoned: Cell<bool>,
+    /// A condition of a wait is being evaluated, perhaps on another thread's stack: what it does, it does at once.
+    pub(super) in_condition: Cell<bool>,
+    next: Cell<Option<u32>>,
+    arenas: Vec<usize>,
+    started: Instant,
+    deadline: Option<Instant>,
+}
+
+impl Engine {
+    /// `arenas` are the regions of shared memory with their addresses, one for each block that can be resident.
+    pub(super) fn new(
+        plan: &LaunchPlan,
+        model: Model,
+        grid: Option<GridState>,
+        memory: Memory,
+        arenas: &[(usize, usize)],
+        scheduler: Box<dyn Scheduler>,
+    ) -> Self {
+        let seats = arenas.iter().map(|(region, _)| Seat {
+            block: None,
+            left: 0,
+            arrived: Vec::new(),
+            region: *region,
+        });
+        let started = Instant::now();
+        Self {
+            kernel: plan.kernel,
+            blocks: plan.blocks,
+            threads: plan.threads,
+            model,
+            grid,
+            state: RefCell::new(State {
+                threads: Vec::new(),
+                seats: seats.collect(),
+                runnable: Vec::new(),
+                memory,
+                scheduler,
+                findings: Vec::new(),
+                steps: 0,
+                switches: 0,
+                waiting: Vec::new(),
+                warps: HashMap::new(),
+                rounds: HashMap::new(),
+                gone: BTreeMap::new(),
+                failure: None,
+                unstarted: Unstarted::new(model.block_order, plan.blocks as u32),
+                free_seats: arenas.len(),
+                spinning: 0,
+                current: 0,
+            }),
+            abandoned: Cell::new(false),
+            in_condition: Cell::new(false),
+            next: Cell::new(None),
+            arenas: arenas.iter().map(|(_, start)| *start).collect(),
+            started,
+            deadline: plan.timeout.map(|timeout| started + timeout),
+        }
+    }
+
+    /// Runs the launch to its end. `body` is what a thread does; `stacks` are kept from launch to launch.
+    pub(super) fn run(&self, body: &dyn Fn(Check<'_>), stacks: &mut Vec<DefaultStack>) -> std::io::Result<()> {
+        let mut fibers: Vec<Option<Fiber>> = Vec::new();
+        self.state.borrow_mut().scheduler.begin_launch();
+        let end = loop {
+            match self.start_blocks(body, stacks, &mut fibers) {
+                Ok(()) => {}
+                Err(error) => break Err(error),
+            }
+            let next = self.next.take().or_else(|| self.state.borrow_mut().pick());
+            let Some(slot) = next else {
+                if !self.state.borrow_mut().wake_spinners() {
+                    break Ok(());
+                }
+                continue;
+            };
+            if self.deadline.is_some() {
+                // A thread may have slept, or computed for long.
+                self.look_at_clock(&mut self.state.borrow_mut());
+            }
+            if self.state.borrow().failure.is_some() {
+                break Ok(());
+            }
+            self.resume(slot, &mut fibers, stacks);
+        };
+        self.diagnose();
+        self.abandoned.set(true);
+        for fiber in &mut fibers {
+            // One that has not started is dropped with what it captured.
+            if let Some(mut fiber) = fiber.take().filter(|fiber| fiber.started()) {
+                while !fiber.done() {
+                    fiber.resume(());
+                }
+                stacks.push(fiber.into_stack());
+            }
+        }
+        end
+    }
+
+    fn resume(&self, slot: u32, fibers: &mut [Option<Fiber>], stacks: &mut Vec<DefaultStack>) {
+        let Some(fiber) = &mut fibers[slot as usize] else {
+            return;
+        };
+        self.state.borrow_mut().switches += 1;
+        fiber.resume(());
+        if fiber.done() {
+            if let Some(fiber) = fibers[slot as usize].take() {
+                stacks.push(fiber.into_stack());
+            }
+            self.state.borrow_mut().leave(self, slot);
+        }
+    }
+
+    /// Fills free seats with blocks.
+    fn start_blocks(
+        &self,
+        body: &dyn Fn(Check<'_>),
+        stacks: &mut Vec<DefaultStack>,
+        fibers: &mut Vec<Option<Fiber>>,
+    ) -> std::io::Result<()> {
+        loop {
+            let mut state = self.state.borrow_mut();
+            if state.free_seats == 0 || state.unstarted.len() == 0 || state.failure.is_some() {
+                return Ok(());
+            }
+            let Some(seat) = state.seats.iter().position(|seat| seat.block.is_none()) else {
+                return Ok(());
+            };
+            let State {
+                unstarted, scheduler, ..
+            } = &mut *state;
+            let Some(block) = unstarted.take(scheduler.as_mut()) else {
+                return Ok(());
+            };
+            state.seat_block(seat, block, self.threads);
+            self.look_at_clock(&mut state);
+            drop(state);
+            for thread in 0..self.threads {
+                let slot = seat * self.threads + thread;
+                let stack = match stacks.pop() {
+                    Some(stack) => stack,
+                    None => DefaultStack::new(STACK_BYTES)?,
+                };
+                // SAFETY: the engine and `body` outlive the coroutine, which `run` drives to its end or drops.
+                let fiber = unsafe {
+                    Fiber::with_stack_unchecked(stack, move |yielder: &Suspend, ()| {
+                        let acc = Check::new(self, yielder, slot as u32, block, thread as u32, self.arenas[seat]);
+                        self.guarded(acc, body);
+                    })
+                };
+                if fibers.len() <= slot {
+                    fibers.resize_with(slot + 1, || None);
+                }
+                fibers[slot] = Some(fiber);
+            }
+        }
+    }
+
+    /// Runs a thread; a panic ends the launch instead of the program.
+    fn guarded(&self, acc: Check<'_>, body: &dyn Fn(Check<'_>)) {
+        // What a panic leaves half done is the launch's own memory, and the launch returns an error.
+        let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(acc))) else {
+            return;
+        };
+        if !payload.is::<Abandoned>() {
+            self.caught(acc, payload);
+        }
+    }
+
+    fn caught(&self, acc: Check<'_>, payload: Box<dyn Any + Send>) {
+        let mut state = self.state.borrow_mut();
+        if state.failure.is_none() {
+            let place = state.place(acc.slot(), Deed::Panicked);
+            state.failure = Some(Failure::Panicked {
+                place,
+                message: panic_message(&*payload),
+            });
+        }
+    }
+
+    /// Lets another thread run, or this one again.
+    pub(super) fn suspend(&self, yielder: &Suspend) {
+        yielder.suspend(());
+        if self.abandoned.get() {
+            resume_unwind(Box::new(Abandoned));
+        }
+    }
+
+    /// A visible operation of a thread that goes on: the scheduler says who is next.
+    pub(super) fn point(&self, yielder: &Suspend, slot: u32, step: Step) {
+        if self.abandoned.get() || self.in_condition.get() {
+            return;
+        }
+        let mut state = self.state.borrow_mut();
+        state.announce(slot, step);
+        // In lock step a lane that looks again keeps its warp in the loop at once.
+        let spins_from = if self.model.lock_step { 1 } else { SPINS_FROM };
+        if state.threads[slot as usize].spin.idle >= spins_from {
+            state.spin(self, slot);
+        }
+        let mut next = state.pick();
+        if next.is_none() && state.wake_spinners() {
+            next = state.pick();
+        }
+        drop(state);
+        self.check_budget();
+        if next != Some(slot) || self.state.borrow().failure.is_some() {
+            self.next.set(next);
+            self.suspend(yielder);
+        }
+    }
+
+    fn check_budget(&self) {
+        let mut state = self.state.borrow_mut();
+        state.steps += 1;
+        if state.steps > self.model.step_budget && state.failure.is_none() {
+            let place = state.stood(state.slot_of_current());
+            let mut finding = Finding::new(Kind::StepBudget, self.kernel, place);
+            finding.note = Some(format!("{} operations", self.model.step_budget));
+            finding.hang = Some(state.hang_report(self));
+            state.report(finding);
+            state.failure = Some(Failure::Found);
+        }
+        if state.steps.is_multiple_of(CLOCK_EVERY) {
+            self.look_at_clock(&mut state);
+        }
+    }
+
+    fn look_at_clock(&self, state: &mut State) {
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late && state.failure.is_none() {
+            state.failure = Some(Failure::TimedOut);
+        }
+    }
+
+    /// Counts a plain access, and perhaps lets others run before it.
+    pub(super) fn plain_point(&self, yielder: &Suspend, slot: u32) {
+        let interrupts = {
+            let mut state = self.state.borrow_mut();
+            state.steps += 1;
+            state.scheduler.interrupts()
+        };
+        if interrupts {
+            self.point(yielder, slot, Step::Local);
+        }
+    }
+
+    pub(super) fn elapsed(&self) -> std::time::Duration {
+        self.started.elapsed()
+    }
+}
+
+impl State {
+    fn seat_block(&mut self, seat: usize, block: u32, threads: usize) {
+        let region = self.seats[seat].region;
+        self.memory.clear(region);
+        self.seats[seat].block = Some(block);
+        self.free_seats -= 1;
+        self.seats[seat].left = 0;
+        for thread in 0..threads {
+            let slot = seat * threads + thread;
+            let id = block * threads as u32 + thread as u32;
+            let new = Thread {
+                id,
+                clock: ThreadClock::new(block, thread as u32, threads),
+                standing: Standing::Runnable,
+                at: 0,
+                step: Step::Local,
+                location: Location::caller(),
+                grid_barriers: 0,
+                parity: false,
+                spin: Spin::default(),
+                inbox: Vec::new(),
+            };
+            if slot < self.threads.len() {
+                self.threads[slot] = new;
+            } else {
+                self.threads.push(new);
+            }
+            self.make_runnable(slot as u32, Step::Local);
+        }
+    }
+
+    fn leave(&mut self, engine: &Engine, slot: u32) {
+        let place = self.place(slot, Deed::Left);
+        self.unlist(slot);
+        let thread = &mut self.threads[slot as usize];
+        thread.standing = Standing::Left;
+        let block = thread.clock.block;
+        let rounds = thread.grid_barriers;
+        if engine.grid.is_some() {
+            self.gone.entry(block).or_insert((place, rounds));
+        }
+        let seat = &mut self.seats[slot as usize / engine.threads];
+        seat.left += 1;
+        if seat.left == engine.threads {
+            seat.block = None;
+            self.free_seats += 1;
+        }
+    }
+
+    pub(super) fn unstarted(&self) -> usize {
+        self.unstarted.len()
+    }
+
+    /// Says what a runnable thread is about to do.
+    fn announce(&mut self, slot: u32, step: Step) {
+        let thread = &mut self.threads[slot as usize];
+        thread.step = step;
+        if let Some(candidate) = self
+            .runnable
+            .get_mut(thread.at)
+            .filter(|candidate| candidate.slot == slot)
+        {
+            candidate.step = step;
+        }
+    }
+
+    pub(super) fn candidate(&self, slot: u32) -> Candidate {
+        let Thread { id, step, .. } = self.threads[slot as usize];
+        Candidate { slot, id, step }
+    }
+
+    pub(super) fn make_runnable(&mut self, slot: u32, step: Step) {
+        let thread = &mut self.threads[slot as usize];
+        thread.standing = Standing::Runnable;
+        thread.step = step;
+        thread.at = self.runnable.len();
+        self.runnable.push(Candidate {
+            slot,
+            id: thread.id,
+            step,
+        });
+    }
+
+    /// Takes a thread out of the runnable.
+    pub(super) fn unlist(&mut self, slot: u32) {
+        let at = self.threads[slot as usize].at;
+        if self.runnable.get(at).is_some_and(|candidate| candidate.slot == slot) {
+            self.runnable.swap_remove(at);
+            if let Some(moved) = self.runnable.get(at) {
+                self.threads[moved.slot as usize].at = at;
+            }
+        }
+    }
+
+    /// Who runs next, of those that can.
+    pub(super) fn pick(&mut self) -> Option<u32> {
+        if self.runnable.is_empty() {
+            return None;
+        }
+        let chosen = self.scheduler.thread(self.current, &self.runnable);
+        let candidate = self.runnable[chosen.min(self.runnable.len() - 1)];
+        self.current = candidate.id;
+        Some(candidate.slot)
+    }
+
+    /// The slot of the thread that runs.
+    pub(super) fn slot_of_current(&self) -> u32 {
+        let slot = self.threads.iter().position(|thread| thread.id == self.current);
+        slot.unwrap_or(0) as u32
+    }
+
+    fn spin(&mut self, engine: &Engine, slot: u32) {
+        self.unlist(slot);
+        self.threads[slot as usize].standing = Standing::Spinning;
+        self.spinning += 1;
+        if engine.model.lock_step {
+            self.hold_warp(engine, slot);
+        }
+    }
+
+    /// Lets a thread that spins go on.
+    fn end_spin(&mut self, slot: u32) {
+        self.spinning -= 1;
+        let step = self.threads[slot as usize].step;
+        self.make_runnable(slot, step);
+    }
+
+    /// Somebody stored: whoever spins may see it.
+    pub(super) fn end_spins(&mut self, engine: &Engine) {
+        for slot in 0..self.threads.len() {
+            if self.spinning == 0 {
+                return;
+            }
+            if matches!(self.threads[slot].standing, Standing::Spinning) {
+                self.threads[slot].spin.idle = 0;
+                self.end_spin(slot as u32);
+                if engine.model.lock_step {
+                    self.release_warp(engine, slot as u32);
+                }
+            }
+        }
+    }
+
+    /// Nobody else can run: those that spin go on, in case they give up by themselves. `false` if none is left that has not
+    /// spun for too long.
+    fn wake_spinners(&mut self) -> bool {
+        let mut woken = false;
+        for slot in 0..self.threads.len() {
+            let thread = &self.threads[slot];
+            if matches!(thread.standing, Standing::Spinning) && thread.spin.idle < SPINS_AT_MOST {
+                self.end_spin(slot as u32);
+                woken = true;
+            }
+        }
+        woken
+    }
+
+    /// Where a thread is, for a finding.
+    pub(super) fn place(&self, slot: u32, deed: Deed) -> Place {
+        let thread = &self.threads[slot as usize];
+        Place::new(thread.location, thread.clock.block, thread.clock.thread, deed)
+    }
+
+    pub(super) fn stood(&self, slot: u32) -> Place {
+        self.place(slot, Deed::Stood)
+    }
+
+    /// Keeps a finding, unless one like it is there.
+    pub(super) fn report(&mut self, mut finding: Finding) {
+        if !self.findings.iter().any(|other| other.is_like(&finding)) {
+            finding.replay = self.scheduler.token();
+            self.findings.push(finding);
+        }
+    }
+}

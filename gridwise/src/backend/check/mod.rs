@@ -1,0 +1,375 @@
+//! The checking device: a simulated machine that says what is wrong with a kernel's synchronisation.
+//!
+//! [`model`] is what the machine is made of, [`engine`] runs a launch, [`scheduler`] decides what the machine leaves open,
+//! [`memory`] judges every access. See the `README.md` files beside them; [`crate::check`] is the public side.
+
+use std::{any::Any, cell::Cell, collections::BTreeMap, panic::Location};
+
+use corosensei::stack::DefaultStack;
+
+use crate::{
+    check::finding::{Finding, Findings, Kind},
+    host::{
+        launch::{LaunchError, LaunchPlan},
+        memory::Memory as HostMemory,
+        residency::Limits,
+    },
+    kernel::{
+        GridKernel, Kernel, SharedLayout,
+        grid_barrier::GridState,
+        hardware::{SLOT_BYTES, reserved_shared},
+        phased::duplicate,
+        shared::SharedCursor,
+    },
+    sync::{Arc, Mutex, lock},
+};
+
+mod acc;
+mod access;
+mod engine;
+mod hang;
+mod meet;
+pub(crate) mod memory;
+pub(crate) mod model;
+pub(crate) mod scheduler;
+
+use acc::Check;
+use engine::{Engine, Failure};
+use memory::{Memory, RegionKind};
+use model::{Model, Schedule};
+use scheduler::{Pct, Random, RoundRobin, Scheduler};
+
+thread_local! {
+    /// The device whose launch this thread is running, if any.
+    static RUNNING_ON: Cell<*const CheckDevice> = const { Cell::new(std::ptr::null()) };
+}
+
+/// What was explored, for reports.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Explored {
+    pub(crate) launches: u64,
+    pub(crate) operations: u64,
+    pub(crate) switches: u64,
+}
+
+/// A simulated device. Launches run on the thread that asks for them, one at a time.
+pub(crate) struct CheckDevice {
+    model: Mutex<Model>,
+    buffers: Arc<Mutex<Buffers>>,
+    session: Mutex<Session>,
+}
+
+/// What launches use one after another.
+struct Session {
+    /// `None` while a launch has it, and after [`CheckDevice::into_parts`].
+    scheduler: Option<Box<dyn Scheduler>>,
+    stacks: Stacks,
+    findings: Vec<Finding>,
+    explored: Explored,
+}
+
+/// Stacks of coroutines that are not running.
+#[derive(Default)]
+pub(crate) struct Stacks(Vec<DefaultStack>);
+
+// SAFETY: a stack is memory, and these are not in use by any coroutine.
+unsafe impl Send for Stacks {}
+
+/// The buffers of a device, by address.
+#[derive(Default)]
+struct Buffers {
+    made: usize,
+    living: BTreeMap<usize, BufferEntry>,
+}
+
+#[derive(Clone, Copy)]
+struct BufferEntry {
+    number: usize,
+    bytes: usize,
+    element_bytes: usize,
+    made_at: &'static Location<'static>,
+}
+
+/// Keeps a buffer known to its device for as long as it lives.
+struct Lease {
+    buffers: Arc<Mutex<Buffers>>,
+    start: usize,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        lock(&self.buffers).living.remove(&self.start);
+    }
+}
+
+impl CheckDevice {
+    /// A device with the scheduler that its model names.
+    pub(crate) fn open(model: Model) -> Self {
+        let mut scheduler: Box<dyn Scheduler> = match model.schedule {
+            Schedule::RoundRobin => Box::new(RoundRobin::default()),
+            Schedule::Random => Box::new(Random::new(model.seed, 0)),
+            Schedule::Pct => Box::new(Pct::new(model.seed, 3, 0, None)),
+        };
+        if let Some(replayed) = crate::check::replay_from_env() {
+            scheduler = replayed;
+        }
+        scheduler.begin();
+        Self::with_scheduler(model, scheduler, Stacks::default())
+    }
+
+    pub(crate) fn with_scheduler(model: Model, scheduler: Box<dyn Scheduler>, stacks: Stacks) -> Self {
+        Self {
+            model: Mutex::new(model),
+            buffers: Arc::default(),
+            session: Mutex::new(Session {
+                scheduler: Some(scheduler),
+                stacks,
+                findings: Vec::new(),
+                explored: Explored::default(),
+            }),
+        }
+    }
+
+    /// Takes the device apart: its scheduler (`None` if a launch still has it), stacks, findings and figures.
+    pub(crate) fn take_parts(&self) -> (Option<Box<dyn Scheduler>>, Stacks, Vec<Finding>, Explored) {
+        let mut session = lock(&self.session);
+        (
+            session.scheduler.take(),
+            std::mem::take(&mut session.stacks),
+            std::mem::take(&mut session.findings),
+            session.explored,
+        )
+    }
+
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        lock(&self.session).findings.clone()
+    }
+
+    pub(crate) fn model(&self) -> Model {
+        *lock(&self.model)
+    }
+
+    /// Changes the device between launches.
+    pub(crate) fn set_model(&self, model: Model) {
+        *lock(&self.model) = model;
+    }
+
+    pub(crate) fn limits(&self, blocks: usize) -> Limits {
+        self.model().limits(blocks)
+    }
+
+    /// Shared memory that a block keeps for collectives.
+    pub(crate) fn reserved(&self, threads: usize) -> usize {
+        if threads == 1 {
+            0
+        } else {
+            reserved_shared(threads, self.model().warp_size)
+        }
+    }
+
+    /// Makes a buffer known. It is forgotten when the result is dropped.
+    pub(crate) fn adopt(
+        &self,
+        start: *const u8,
+        bytes: usize,
+        element_bytes: usize,
+        made_at: &'static Location<'static>,
+    ) -> Option<Box<dyn Any + Send + Sync>> {
+        if bytes == 0 {
+            return None;
+        }
+        let start = start.expose_provenance();
+        let mut buffers = lock(&self.buffers);
+        let number = buffers.made;
+        buffers.made += 1;
+        buffers.living.insert(
+            start,
+            BufferEntry {
+                number,
+                bytes,
+                element_bytes,
+                made_at,
+            },
+        );
+        Some(Box::new(Lease {
+            buffers: self.buffers.clone(),
+            start,
+        }))
+    }
+
+    /// Whether this thread is running a launch of this device.
+    pub(crate) fn runs_here(&self) -> bool {
+        RUNNING_ON.get() == std::ptr::from_ref(self)
+    }
+
+    /// Runs a plain launch. The plan has been checked.
+    pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
+        let reserved = self.reserved(plan.threads);
+        self.fly(plan, false, &|acc| {
+            // SAFETY: `Kernel` lets the runtime copy it.
+            let kernel = unsafe { duplicate(&kernel) };
+            kernel.run(acc, shared_of::<K::Shared>(reserved, plan.dynamic_len));
+        })
+    }
+
+    /// Runs a cooperative launch. The plan has been checked: its blocks are resident together.
+    pub(crate) fn launch_cooperative<K: GridKernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
+        let reserved = self.reserved(plan.threads);
+        self.fly(plan, true, &|acc| {
+            // SAFETY: `GridKernel` lets the runtime copy it.
+            let kernel = unsafe { duplicate(&kernel) };
+            kernel.run(acc, shared_of::<K::Shared>(reserved, plan.dynamic_len));
+        })
+    }
+
+    fn fly(&self, plan: &LaunchPlan, cooperative: bool, body: &dyn Fn(Check<'_>)) -> Result<(), LaunchError> {
+        let kernel = plan.kernel;
+        if self.runs_here() {
+            return Err(LaunchError::Nested { kernel });
+        }
+        let model = self.model();
+        let mut session = lock(&self.session);
+        let Some(scheduler) = session.scheduler.take() else {
+            return Err(LaunchError::Nested { kernel });
+        };
+
+        let out_of_memory = |bytes| LaunchError::OutOfMemory { kernel, bytes };
+        let mut memory = Memory::new(model.exact, model.weak_memory);
+        let mut buffers: Vec<_> = lock(&self.buffers)
+            .living
+            .iter()
+            .map(|(start, entry)| (*start, *entry))
+            .collect();
+        buffers.sort_by_key(|(_, entry)| entry.number);
+        for (start, entry) in buffers {
+            let kind = RegionKind::Buffer {
+                number: entry.number,
+                made_at: entry.made_at,
+                element_bytes: entry.element_bytes,
+            };
+            memory.add(start, entry.bytes, kind);
+        }
+
+        // What blocks hold lives until the launch is over.
+        let limits = self.limits(usize::MAX);
+        let resident = limits.residency(plan.threads, plan.shared_bytes).blocks();
+        let seats = resident.saturating_sub(model.held).max(1).min(plan.blocks);
+        let arena_bytes = plan.shared_bytes.max(1);
+        let mut arenas = Vec::new();
+        let mut regions = Vec::new();
+        for _ in 0..seats {
+            let arena = match HostMemory::zeroed(arena_bytes) {
+                Some(arena) => arena,
+                None => {
+                    session.scheduler = Some(scheduler);
+                    return Err(out_of_memory(arena_bytes * seats));
+                }
+            };
+            let start = arena.start().expose_provenance();
+            let reserved = self.reserved(plan.threads);
+            regions.push((memory.add(start, arena_bytes, RegionKind::Shared { reserved }), start));
+            arenas.push(arena);
+        }
+        let grid_bytes = (
+            plan.barrier.words(plan.blocks) * 4,
+            GridState::slots(plan.blocks) * SLOT_BYTES,
+        );
+        let grid_memory = (HostMemory::zeroed(grid_bytes.0), HostMemory::zeroed(grid_bytes.1));
+        let grid = match &grid_memory {
+            (Some(words), Some(slots)) if cooperative => {
+                memory.add(
+                    words.start().expose_provenance(),
+                    words.bytes(),
+                    RegionKind::GridBarrier,
+                );
+                memory.add(
+                    slots.start().expose_provenance(),
+                    slots.bytes(),
+                    RegionKind::GridReduction,
+                );
+                // SAFETY: zeroed, large enough, and this launch's alone.
+                Some(unsafe { GridState::new(words.start().cast(), slots.start().cast(), plan.barrier) })
+            }
+            (Some(_), Some(_)) => None,
+            _ => {
+                session.scheduler = Some(scheduler);
+                return Err(out_of_memory(grid_bytes.0 + grid_bytes.1));
+            }
+        };
+
+        let engine = Engine::new(plan, model, grid, memory, &regions, scheduler);
+        let before = RUNNING_ON.replace(self);
+        let run = engine.run(body, &mut session.stacks.0);
+        RUNNING_ON.set(before);
+        let elapsed = engine.elapsed();
+        // A launch that ran out of time stopped where its threads stood.
+        let report = {
+            let state = engine.state.borrow();
+            matches!(state.failure, Some(Failure::TimedOut)).then(|| state.hang_report(&engine))
+        };
+        let state = engine.state.into_inner();
+        session.scheduler = Some(state.scheduler);
+        session.explored.launches += 1;
+        session.explored.operations += state.steps;
+        session.explored.switches += state.switches;
+        if run.is_err() {
+            return Err(out_of_memory(plan.threads * seats));
+        }
+        let mut findings = state.findings;
+        match state.failure {
+            Some(Failure::Panicked { place, message }) => {
+                let mut finding = Finding::new(Kind::Panic, kernel, place);
+                finding.note = Some(message);
+                finding.replay = session.scheduler.as_ref().map_or(String::new(), |by| by.token());
+                findings.push(finding);
+            }
+            Some(Failure::TimedOut) if findings.is_empty() => {
+                return report.map_or(Ok(()), |report| {
+                    Err(LaunchError::TimedOut {
+                        kernel,
+                        after: plan.timeout.unwrap_or(elapsed),
+                        report,
+                    })
+                });
+            }
+            _ => {}
+        }
+        for finding in &findings {
+            if !session.findings.iter().any(|other| other.is_like(finding)) {
+                session.findings.push(finding.clone());
+            }
+        }
+        let common = match findings.as_slice() {
+            [] => return Ok(()),
+            [alone] => as_elsewhere(alone),
+            _ => None,
+        };
+        Err(common.unwrap_or(LaunchError::Faults {
+            kernel,
+            findings: Findings(findings),
+        }))
+    }
+}
+
+/// The error that every device gives for a fault that every device sees.
+fn as_elsewhere(finding: &Finding) -> Option<LaunchError> {
+    let kernel = finding.kernel;
+    match (finding.kind, &finding.hang, &finding.note) {
+        (Kind::Panic | Kind::OutOfBounds, _, Some(message)) => Some(LaunchError::Panicked {
+            kernel,
+            block: finding.first.block,
+            thread: finding.first.thread,
+            message: message.clone(),
+        }),
+        (Kind::StepBudget, ..) => None,
+        (_, Some(report), _) => Some(LaunchError::Deadlock {
+            kernel,
+            report: report.clone(),
+        }),
+        _ => None,
+    }
+}
+
+fn shared_of<S: SharedLayout>(reserved: usize, dynamic_len: usize) -> S {
+    S::place(&mut SharedCursor::new(reserved, dynamic_len))
+}

@@ -1,0 +1,113 @@
+//! Replaying a schedule from its token.
+
+use super::{Candidate, Pct, Random, RoundRobin, Scheduler, Step};
+use crate::backend::check::memory::clock::ThreadId;
+
+/// A list of decisions, taken one after the other; then the ordinary ones. One schedule.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    choices: Vec<u32>,
+    next: usize,
+    done: bool,
+}
+
+impl Recorded {
+    pub(crate) fn new(choices: Vec<u32>) -> Self {
+        Self {
+            choices,
+            next: 0,
+            done: false,
+        }
+    }
+
+    fn take(&mut self) -> u32 {
+        let choice = self.choices.get(self.next).copied().unwrap_or(0);
+        self.next += 1;
+        choice
+    }
+}
+
+/// Decisions as text: a number each, those that repeat as `number*times`.
+pub(super) fn encode(choices: impl Iterator<Item = u32>) -> String {
+    let mut text = String::from("choices:");
+    let mut runs: Vec<(u32, usize)> = Vec::new();
+    for choice in choices {
+        match runs.last_mut() {
+            Some((last, times)) if *last == choice => *times += 1,
+            _ => runs.push((choice, 1)),
+        }
+    }
+    for (at, (choice, times)) in runs.iter().enumerate() {
+        if at > 0 {
+            text.push('.');
+        }
+        text.push_str(&choice.to_string());
+        if *times > 1 {
+            text.push('*');
+            text.push_str(&times.to_string());
+        }
+    }
+    text
+}
+
+fn decode(text: &str) -> Option<Vec<u32>> {
+    let mut choices = Vec::new();
+    for run in text.split('.').filter(|run| !run.is_empty()) {
+        let (choice, times) = run.split_once('*').unwrap_or((run, "1"));
+        let times = times.parse::<usize>().ok().filter(|times| *times < 1 << 24)?;
+        choices.extend(std::iter::repeat_n(choice.parse::<u32>().ok()?, times));
+    }
+    Some(choices)
+}
+
+impl Scheduler for Recorded {
+    fn begin(&mut self) -> bool {
+        self.next = 0;
+        !std::mem::replace(&mut self.done, true)
+    }
+
+    /// The number of the thread is recorded, because positions among the runnable mean nothing to a reader.
+    fn thread(&mut self, current: ThreadId, runnable: &[Candidate]) -> usize {
+        // As in the exhaustive scheduler, which records these tokens.
+        if let Some(local) = runnable.iter().position(|candidate| candidate.step == Step::Local) {
+            return local;
+        }
+        let position = |id| runnable.iter().position(|candidate| candidate.id == id);
+        let id = if self.next < self.choices.len() {
+            self.take()
+        } else {
+            current
+        };
+        position(id).unwrap_or(0)
+    }
+
+    fn value(&mut self, options: usize) -> usize {
+        (self.take() as usize).min(options - 1)
+    }
+
+    fn token(&self) -> String {
+        encode(self.choices.iter().copied())
+    }
+}
+
+/// The scheduler that a token describes, for one schedule; `None` if it is not a token.
+pub(crate) fn from_token(token: &str) -> Option<Box<dyn Scheduler>> {
+    let (kind, rest) = token.split_once(':').unwrap_or((token, ""));
+    let mut numbers = rest.split(':').map(|number| number.parse::<u64>().ok());
+    let mut number = || numbers.next().flatten();
+    match kind {
+        "round_robin" => Some(Box::new(RoundRobin::default())),
+        "random" => Some(Box::new(Random::new(number()?, number()?))),
+        "pct" => {
+            let (seed, depth, schedule, length) = (number()?, number()?, number()?, number()?);
+            Some(Box::new(Pct::new(
+                seed,
+                depth as usize,
+                schedule,
+                Some(length as usize),
+            )))
+        }
+        "choices" => Some(Box::new(Recorded::new(decode(rest)?))),
+        _ => None,
+    }
+}

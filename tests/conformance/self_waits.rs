@@ -1,0 +1,154 @@
+//! Work that would wait for itself: on the queue it runs on, or inside a kernel of the queue's device. It is told so.
+
+use std::sync::mpsc;
+
+use gridwise::{
+    Error,
+    host::{queue::Queue, scope::Ticket},
+    prelude::*,
+};
+
+use crate::support::queue;
+
+pub(crate) fn a_piece_that_waits_for_a_later_one_is_told(device: &Device) {
+    let queue = queue(device);
+    queue
+        .scope(|scope| {
+            let (to_piece, from_host) = mpsc::channel();
+            let first = scope.enqueue(|_| Ok(1));
+            let waits = scope.enqueue(move |_| {
+                let (before, after): (Ticket<'_, i32>, Ticket<'_, i32>) = from_host.recv().unwrap();
+                assert_eq!(before.wait()?, 1);
+                after.wait()
+            });
+            let later = scope.enqueue(|_| Ok(2));
+            to_piece.send((first, later)).unwrap();
+            assert!(matches!(waits.wait(), Err(Error::WaitsForItself)));
+        })
+        .expect_err("the later piece was skipped, and nobody took that");
+}
+
+pub(crate) fn a_piece_that_waits_for_what_it_enqueues_is_told(device: &Device) {
+    let queue = queue(device);
+    queue
+        .scope(|scope| {
+            let waits = scope.enqueue(|_| scope.enqueue(|_| Ok(())).wait());
+            assert!(matches!(waits.wait(), Err(Error::WaitsForItself)));
+        })
+        .expect_err("what it enqueued was skipped, and nobody took that");
+    // So is the thread of a scope inside it.
+    queue
+        .scope(|scope| {
+            let waits = scope
+                .enqueue(|queue| queue.scope(|inner| inner.enqueue(|_| scope.enqueue(|_| Ok(())).wait()).wait())?);
+            assert!(matches!(waits.wait(), Err(Error::WaitsForItself)));
+        })
+        .expect_err("what it enqueued was skipped, and nobody took that");
+}
+
+pub(crate) fn a_piece_that_waits_for_an_event_behind_it_is_told(device: &Device) {
+    let queue = queue(device);
+    type Wait = fn(&Event, &Queue) -> Result<(), Error>;
+    let waits: [Wait; 3] = [
+        |event, _| {
+            event.wait();
+            Ok(())
+        },
+        |event, queue| {
+            queue.wait_for(event);
+            Ok(())
+        },
+        |event, queue| queue.scope(|inner| inner.wait_for(event)),
+    ];
+    for wait in waits {
+        let (event, recorded) = (Event::new(), mpsc::channel());
+        let result = queue.scope(|scope| {
+            let event = &event;
+            let _waits = scope.enqueue(move |queue| {
+                recorded.1.recv().unwrap();
+                wait(event, queue)
+            });
+            scope.record(event);
+            recorded.0.send(()).unwrap();
+        });
+        let message = result.expect_err("it would wait for itself").to_string();
+        assert!(message.contains(&Error::WaitsForItself.to_string()), "{message}");
+        event.wait();
+    }
+}
+
+pub(crate) fn a_piece_may_wait_for_an_event_of_another_queue(device: &Device) {
+    let (first, second) = (queue(device), queue(device));
+    let event = Event::new();
+    let (release, held) = mpsc::channel();
+    first
+        .scope(|a| {
+            let _held = a.enqueue(move |_| held.recv().map_err(Error::other));
+            a.record(&event);
+            second
+                .scope(|b| {
+                    let waits = b.enqueue(|queue| {
+                        queue.wait_for(&event);
+                        event.wait();
+                        Ok(event.is_complete())
+                    });
+                    release.send(()).unwrap();
+                    assert!(waits.wait().unwrap());
+                })
+                .unwrap();
+        })
+        .unwrap();
+}
+
+/// What a kernel tries with a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Try {
+    Scope,
+    Wait,
+    Upload,
+    Host,
+    Record,
+}
+
+/// A kernel that uses a queue of its own device.
+#[repr(C)]
+struct Uses<'a> {
+    queue: &'a Queue,
+    what: Try,
+}
+
+// SAFETY: it touches no memory of the device.
+unsafe impl Kernel for Uses<'_> {
+    const NAME: &'static str = "uses";
+    type Shared = ();
+
+    fn run<A: Acc>(self, _: A, _: ()) {
+        match self.what {
+            Try::Scope => match self.queue.scope(|_| ()) {
+                Err(Error::InsideKernel) => {}
+                other => panic!("{other:?}"),
+            },
+            Try::Wait => self.queue.wait(),
+            Try::Upload => drop(self.queue.upload(&[1])),
+            Try::Host => self.queue.host(|| ()),
+            Try::Record => self.queue.record(&Event::new()),
+        }
+    }
+}
+
+pub(crate) fn a_queue_used_inside_a_kernel_of_its_device_ends_the_launch(device: &Device) {
+    let (launches, other) = (queue(device), queue(device));
+    for queue in [&launches, &other] {
+        let launch = |what| launches.launch(Blocks::Exactly(4), Uses { queue, what });
+        launch(Try::Scope).unwrap();
+        for what in [Try::Wait, Try::Upload, Try::Host, Try::Record] {
+            match launch(what) {
+                Err(LaunchError::Panicked { message, .. }) => {
+                    assert!(message.contains("inside a kernel of its own device"), "{message}");
+                }
+                other => panic!("{what:?}: {other:?}"),
+            }
+        }
+    }
+    assert!(launches.is_idle() && other.is_idle());
+}
