@@ -253,7 +253,7 @@ impl Device {
         }
     }
 
-    /// Opens a device by name; [`CpuOptions`] and [`Model`](crate::check::Model) say what a name may hold.
+    /// Opens a device by name; [`CpuOptions`] and [`Model`] say what a name may hold.
     ///
     /// # Errors
     /// If there is no such device, an option is not understood or out of range, or threads cannot be started.

@@ -32,6 +32,17 @@ unsafe impl Pod for Level {}
 /// Made by [`Chunks::fresh`](crate::host::tasks::Chunks::fresh). It waits for nobody, so it serves plain and cooperative
 /// launches alike, with any number of blocks.
 ///
+/// A counter is one launch's, and no kernel resets it:
+///
+/// ```compile_fail,E0382
+/// # use gridwise::prelude::*;
+/// # let queue = Device::open("cpu:blocks=1")?.queue();
+/// let mut chunks = queue.chunks(100, Chunking::Fixed(10))?;
+/// let counter = chunks.fresh(&queue);
+/// let two_launches = (counter, counter);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
+///
 /// # Memory ordering
 /// Claims are relaxed: they order nothing between the blocks that claim. What is claimed was ready before the launch.
 #[repr(C)]

@@ -14,6 +14,7 @@ pub(crate) const HEAD: usize = 0;
 /// Word of the next ticket to push, and [`CLOSED`].
 pub(crate) const TAIL: usize = LINE_WORDS;
 /// Words of a ring.
+#[cfg(feature = "std")]
 pub(crate) const RING_WORDS: usize = 2 * LINE_WORDS;
 
 /// In the word of the tail: nothing is pushed any more.

@@ -28,6 +28,7 @@ pub(crate) mod control {
     /// The run ends early: there is no room for tasks.
     pub(crate) const STOP: u64 = 1 << 63;
     /// How many words.
+    #[cfg(feature = "std")]
     pub(crate) const WORDS: usize = 2 * LINE_WORDS;
 }
 
