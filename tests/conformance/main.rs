@@ -251,6 +251,8 @@ macro_rules! tests {
                 counters_add_up,
                 slots_are_reused_without_mix_up,
                 tasks_of_several_blocks_share_the_work,
+                blocks_with_tasks_feed_those_that_wait,
+                a_run_of_tasks_keeps_the_headroom,
             ];
             failures: [
                 a_panic_names_block_thread_and_message,

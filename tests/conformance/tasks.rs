@@ -11,7 +11,7 @@ use gridwise::{
     prelude::*,
 };
 
-use crate::support::{grids, options, queue, skew, team};
+use crate::support::{grids, options, queue, skew};
 
 /// The nodes of a tree in a line: node `i` makes nodes `fan * i + 1` to `fan * i + fan`.
 #[repr(C)]
@@ -468,16 +468,12 @@ unsafe impl Tasks for Stride<'_> {
 }
 
 pub(crate) fn tasks_of_several_blocks_share_the_work(device: &Device) {
-    // Where a task waits for one that only another block can run, the other block has to have been fed.
-    let Some(threads) = team(device, 1).or(Some(1)) else {
-        return;
-    };
     if device.most_resident_blocks() < 2 {
         return;
     }
     let queue = queue(device);
     let mut words = device.zeroed(2).unwrap();
-    let options = TaskOptions::default().grid(Blocks::Exactly(2).threads(threads)).keep(1);
+    let options = TaskOptions::default().grid(Blocks::Exactly(2).threads(1)).keep(1);
     queue
         .run_tasks(
             Meet {
@@ -511,4 +507,39 @@ unsafe impl Tasks for Meet<'_> {
                 .wait_until(acc, Ordering::Acquire, |word| word == 1);
         }
     }
+}
+
+pub(crate) fn blocks_with_tasks_feed_those_that_wait(device: &Device) {
+    if device.most_resident_blocks() < 2 {
+        return;
+    }
+    let queue = queue(device);
+    // Never more tasks than a block keeps: what moves to the ring moves because somebody waits. Whether anybody comes to wait in
+    // time is for the machine to say, so it gets several chances.
+    for _ in 0..100 {
+        let mut visits = device.zeroed(400).unwrap();
+        let kernel = Tree {
+            slow: 0,
+            ..tree(3, &mut visits)
+        };
+        let report = queue
+            .run_tasks(kernel, &[0], TaskOptions::default().counters())
+            .unwrap();
+        if report.counters.unwrap().iter().any(|block| block.spills > 0) {
+            return;
+        }
+    }
+    panic!("no task was ever shared");
+}
+
+// fault A9.13: a persistent grid leaves room for others where it is told to.
+pub(crate) fn a_run_of_tasks_keeps_the_headroom(device: &Device) {
+    let resident = device.most_resident_blocks();
+    if resident < 2 {
+        return;
+    }
+    let queue = device.queue_with(options().headroom(1));
+    let mut visits = device.zeroed(10).unwrap();
+    let report = queue.run_tasks(tree(2, &mut visits), &[0], Strategy::Auto).unwrap();
+    assert_eq!(report.blocks, resident - 1);
 }
