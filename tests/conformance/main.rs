@@ -11,6 +11,7 @@
 
 mod atomics;
 mod block_barrier;
+mod chunks;
 mod collectives;
 mod copies;
 mod destructors;
@@ -27,6 +28,7 @@ mod scopes;
 mod self_waits;
 mod shared_memory;
 mod support;
+mod tasks;
 
 /// Every test of the suite, by topic.
 macro_rules! tests {
@@ -221,6 +223,36 @@ macro_rules! tests {
                 persistent_is_refused_where_it_does_not_fit,
                 an_empty_problem_runs,
                 a_time_limit_covers_all_launches_of_a_run,
+            ];
+            chunks: [
+                every_policy_hands_out_every_index_once,
+                ranges_above_32_bits_are_handed_out,
+                only_the_last_chunk_is_short,
+                a_counter_that_is_used_up_stays_so,
+                each_launch_starts_with_a_fresh_counter,
+                more_blocks_than_chunks_are_fine,
+                a_two_level_queue_hands_out_every_index_once,
+                blocks_that_run_dry_help_with_the_pieces_of_others,
+            ];
+            tasks: [
+                every_task_is_run_once,
+                every_seed_is_run_once,
+                no_seeds_are_no_launch,
+                generations_are_launches,
+                blocks_without_tasks_wait_for_them,
+                sleeping_blocks_are_woken,
+                many_runs_end,
+                a_full_queue_loses_no_task,
+                a_block_works_its_own_pushes_off,
+                a_task_that_panics_names_itself,
+                a_task_that_makes_too_many_is_an_error,
+                a_time_limit_hands_the_tasks_back,
+                a_refused_run_hands_its_seeds_back,
+                counters_add_up,
+                slots_are_reused_without_mix_up,
+                tasks_of_several_blocks_share_the_work,
+                blocks_with_tasks_feed_those_that_wait,
+                a_run_of_tasks_keeps_the_headroom,
             ];
             failures: [
                 a_panic_names_block_thread_and_message,

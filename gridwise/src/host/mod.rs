@@ -15,6 +15,7 @@ pub mod queue;
 pub mod report;
 pub mod residency;
 pub mod scope;
+pub mod tasks;
 
 /// The names a program uses.
 pub mod prelude {
@@ -25,5 +26,6 @@ pub mod prelude {
         launch::{Blocks, Frames, LaunchError},
         phases::Strategy,
         queue::Queue,
+        tasks::{Chunking, TaskOptions},
     };
 }

@@ -28,21 +28,21 @@ use crate::{
 /// How to run the phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Persistent if the grid fits and the measured costs favour it, else relaunch.
+    /// Persistent if the grid fits and the measured costs favour it, else relaunch. For tasks: persistent.
     #[default]
     Auto,
-    /// One cooperative launch with grid barriers between the phases.
+    /// One cooperative launch with grid barriers between the phases. For tasks: one launch whose blocks feed each other.
     Persistent,
-    /// One launch a phase.
+    /// One launch a phase. For tasks: one a generation.
     Relaunch,
 }
 
 /// What was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
-    /// One cooperative launch with grid barriers between the phases.
+    /// One cooperative launch with grid barriers between the phases, or one launch whose blocks feed each other with tasks.
     Persistent,
-    /// One launch a phase.
+    /// One launch a phase, or a generation of tasks.
     Relaunch,
 }
 
@@ -413,7 +413,7 @@ impl Queue {
     }
 
     /// The queue's terms for the next launch of a run: its time limit is for the whole run, as if that were one launch.
-    fn what_is_left(&self, plan: &LaunchPlan, start: Instant) -> Result<Terms, LaunchError> {
+    pub(super) fn what_is_left(&self, plan: &LaunchPlan, start: Instant) -> Result<Terms, LaunchError> {
         let Some(limit) = plan.timeout else {
             return Ok(self.terms());
         };

@@ -237,6 +237,9 @@ pub trait Hardware: Copy + Sealed {
 
     /// The block barrier.
     fn block_barrier(self, location: &'static Location<'static>);
+    /// A point between two pieces of work, where a thread leaves a launch that has failed elsewhere or has run too long.
+    #[inline(always)]
+    fn check_in(self) {}
     /// Start of the scratch that block collectives use, one slot of [`SLOT_BYTES`] for each warp, in shared memory.
     fn scratch(self) -> usize;
 

@@ -11,6 +11,7 @@ pub mod grid_barrier;
 #[doc(hidden)]
 pub mod hardware;
 pub mod phased;
+pub mod queue;
 pub mod shared;
 pub mod span;
 
@@ -23,14 +24,15 @@ mod sealed {
 pub use acc::{Acc, GridAcc};
 pub use atomic::{Atomic, Scope, SharedAtomic, scope};
 pub use phased::{Phase, Phased};
+pub use queue::{ChunkCounter, Spawner, Tasks, TwoLevelQueue};
 pub use shared::{DynamicShared, SharedArray, SharedLayout, SharedSlice};
 pub use span::{Span, SpanMut};
 
 /// The names a kernel author uses.
 pub mod prelude {
     pub use super::{
-        Acc, Atomic, DynamicShared, GridAcc, GridKernel, Kernel, Phase, Phased, Scope, SharedArray, SharedAtomic,
-        SharedSlice, Span, SpanMut, scope,
+        Acc, Atomic, ChunkCounter, DynamicShared, GridAcc, GridKernel, Kernel, Phase, Phased, Scope, SharedArray,
+        SharedAtomic, SharedSlice, Span, SpanMut, Spawner, Tasks, TwoLevelQueue, scope,
     };
 }
 

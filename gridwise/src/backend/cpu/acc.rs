@@ -96,14 +96,16 @@ impl<B, G> Cpu<'_, B, G> {
 
 /// Every how many barriers a thread reads the clock, for the timeout.
 const CLOCK_EVERY: u64 = 1024;
+/// Every how many pieces of work: they take longer than barriers.
+const CLOCK_EVERY_PIECE: u64 = 32;
 
 impl<B: Block, G: Copy> Cpu<'_, B, G> {
     /// At a barrier, the thread's `count`th of its kind: leaves a launch that has failed or has run too long. Threads that are
     /// never late for each other notice in no other way.
     #[inline(always)]
-    fn look_up(self, count: u64) {
+    fn look_up(self, count: u64, clock_every: u64) {
         self.flight.check();
-        if count.is_multiple_of(CLOCK_EVERY) {
+        if count.is_multiple_of(clock_every) {
             self.flight.fail_if_late();
         }
     }
@@ -271,7 +273,7 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
         if self.block.threads() == 1 {
             return;
         }
-        self.look_up(self.seat.enter_block_barrier());
+        self.look_up(self.seat.enter_block_barrier(), CLOCK_EVERY);
         self.block.meet(
             self,
             0,
@@ -280,6 +282,11 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
                 location,
             },
         );
+    }
+
+    #[inline(always)]
+    fn check_in(self) {
+        self.look_up(self.seat.check_in(), CLOCK_EVERY_PIECE);
     }
 
     #[inline(always)]
@@ -311,7 +318,7 @@ impl<B: Block> GridHardware for Cpu<'_, B, GridState> {
 
     #[inline(always)]
     fn enter_grid_barrier(self, _: &'static Location<'static>) {
-        self.look_up(self.seat.enter_grid_barrier());
+        self.look_up(self.seat.enter_grid_barrier(), CLOCK_EVERY);
     }
 
     #[inline(always)]

@@ -30,6 +30,8 @@ pub(super) struct Seat {
     rounds: AtomicU64,
     /// Block barriers it has entered, in all launches.
     block_rounds: AtomicU64,
+    /// Pieces of work between which it has looked up, in all launches.
+    pieces: AtomicU64,
     odd_reductions: AtomicBool,
     site: Mutex<Option<WaitSite>>,
 }
@@ -55,6 +57,14 @@ impl Seat {
         let rounds = self.block_rounds.load(Relaxed) + 1;
         self.block_rounds.store(rounds, Relaxed);
         rounds
+    }
+
+    /// Counts a piece of work, and returns how many there were.
+    #[inline(always)]
+    pub(super) fn check_in(&self) -> u64 {
+        let pieces = self.pieces.load(Relaxed) + 1;
+        self.pieces.store(pieces, Relaxed);
+        pieces
     }
 
     /// Counts a grid barrier, and returns how many there were.

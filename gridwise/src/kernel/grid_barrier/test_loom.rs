@@ -303,7 +303,7 @@ impl GridHardware for LoomAcc<'_> {
         // SAFETY: the world has the words and slots of its shape.
         unsafe { GridState::new(self.world.words(), slots, self.world.shape) }
     }
-    fn enter_grid_barrier(self) {}
+    fn enter_grid_barrier(self, _: &'static Location<'static>) {}
     fn reduction_parity(self) -> bool {
         self.world.alternates && self.world.odd_reductions[self.rank].fetch_xor(true, Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
 //! Sleeping, waking and the proof of a deadlock under loom. Loom's condition variable knows no timeout, so whoever is not woken
 //! sleeps for ever, and loom reports it.
 
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use loom::{cell::UnsafeCell, sync::atomic::AtomicU32};
 

@@ -1,0 +1,77 @@
+//! How a run of tasks fails.
+
+use std::{error::Error as StdError, fmt};
+
+use thiserror::Error;
+
+use crate::host::{buffer::AllocationError, error::Error, launch::LaunchError};
+
+/// Why a run of tasks ended early.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TaskFailure {
+    /// A block had no room for what its next task may spawn, and the ring was full.
+    #[error("there is no room for more tasks: the ring holds {capacity}; ask for a larger capacity")]
+    Overflow {
+        /// Tasks that the ring holds.
+        capacity: usize,
+    },
+    /// The launch was refused, or failed while it ran: a task panicked, or time ran out.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// There is no memory for the queue.
+    #[error(transparent)]
+    Allocation(#[from] AllocationError),
+}
+
+/// A run of tasks ended early. Every task that was made is run to its end, or here, once.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct TaskError<T> {
+    /// The kernel.
+    pub kernel: &'static str,
+    /// Why. Boxed, to keep the error small.
+    pub cause: Box<TaskFailure>,
+    /// The task that panicked.
+    pub panicked: Option<T>,
+    /// Tasks that were begun and not ended, because another panicked or time ran out while they waited at a barrier.
+    pub interrupted: Vec<T>,
+    /// Tasks that were not begun: seeds for another run. Those that a task made before it panicked are among them.
+    pub unfinished: Vec<T>,
+}
+
+impl<T: Clone> TaskError<T> {
+    /// Nothing was run.
+    pub(super) fn before(kernel: &'static str, cause: TaskFailure, seeds: &[T]) -> Self {
+        Self {
+            kernel,
+            cause: cause.into(),
+            panicked: None,
+            interrupted: Vec::new(),
+            unfinished: seeds.to_vec(),
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Display for TaskError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tasks of `{}`: {}", self.kernel, self.cause)?;
+        if let Some(task) = &self.panicked {
+            write!(f, "; in task {task:?}")?;
+        }
+        let (interrupted, unfinished) = (self.interrupted.len(), self.unfinished.len());
+        write!(f, "; {unfinished} tasks were not begun, {interrupted} were interrupted")
+    }
+}
+
+impl<T: fmt::Debug> StdError for TaskError<T> {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.cause.source()
+    }
+}
+
+impl<T: fmt::Debug + Send + Sync + 'static> From<TaskError<T>> for Error {
+    fn from(error: TaskError<T>) -> Self {
+        Self::other(error)
+    }
+}

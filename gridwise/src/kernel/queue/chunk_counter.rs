@@ -1,0 +1,142 @@
+//! The chunk counter: blocks claim chunks of an index range.
+
+use core::{iter::FusedIterator, ops::Range, panic::Location, sync::atomic::Ordering};
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::kernel::{Acc, Span, SpanMut, collective};
+
+/// A stretch of tickets whose chunks are equally long, up to the first ticket of the next level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Level {
+    /// The first ticket.
+    pub first: u64,
+    /// The first index of its chunk.
+    pub start: u64,
+    /// Indices in a chunk.
+    pub chunk: u64,
+}
+
+// SAFETY: three integers; all zero is a value.
+unsafe impl Zeroable for Level {}
+// SAFETY: three integers of one size, without padding; every bit pattern is a value.
+unsafe impl Pod for Level {}
+
+/// Hands out an index range in chunks, each to one block, in ascending order.
+///
+/// A claim is one atomic addition, whatever the policy: it draws a ticket, and a short table says which chunk belongs to it.
+/// Nobody compares and swaps, so no claim is ever retried. A block that finds the range used up has drawn one ticket too many,
+/// which is all that is wasted; only the very last chunk may be shorter than its policy says.
+///
+/// Made by [`Chunks::fresh`](crate::host::tasks::Chunks::fresh). It waits for nobody, so it serves plain and cooperative
+/// launches alike, with any number of blocks.
+///
+/// A counter is one launch's, and no kernel resets it:
+///
+/// ```compile_fail,E0382
+/// # use gridwise::prelude::*;
+/// # let queue = Device::open("cpu:blocks=1")?.queue();
+/// let mut chunks = queue.chunks(100, Chunking::Fixed(10))?;
+/// let counter = chunks.fresh(&queue);
+/// let two_launches = (counter, counter);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
+///
+/// # Memory ordering
+/// Claims are relaxed: they order nothing between the blocks that claim. What is claimed was ready before the launch.
+#[repr(C)]
+pub struct ChunkCounter<'a> {
+    next: SpanMut<'a, u64>,
+    levels: Span<'a, Level>,
+    /// The last of the levels, where most tickets are.
+    last: Level,
+    tickets: u64,
+    len: u64,
+}
+
+impl<'a> ChunkCounter<'a> {
+    /// `next` is one word, 0; `levels` cut `0..len` into `tickets` chunks.
+    #[cfg(feature = "std")]
+    pub(crate) fn new(next: SpanMut<'a, u64>, levels: Span<'a, Level>, tickets: u64, len: u64) -> Self {
+        let last = levels.last().copied().unwrap_or(Level::zeroed());
+        Self {
+            next,
+            levels,
+            last,
+            tickets,
+            len,
+        }
+    }
+
+    /// Claims the next chunk for the block; `None` once the range is used up, and from then on.
+    ///
+    /// All threads of the block have to call it, and all get the same chunk. A block barrier.
+    #[inline(always)]
+    #[track_caller]
+    pub fn claim<A: Acc>(&self, acc: A) -> Option<Range<usize>> {
+        self.claim_at(acc, Location::caller())
+    }
+
+    /// The chunks that the block claims, one after another: `for chunk in counter.claims(acc)`.
+    ///
+    /// All threads of the block have to walk it, and all get the same chunks. Each step is a block barrier.
+    #[inline(always)]
+    #[track_caller]
+    pub fn claims<A: Acc>(&self, acc: A) -> Claims<'_, 'a, A> {
+        Claims {
+            counter: self,
+            acc,
+            location: Location::caller(),
+            done: false,
+        }
+    }
+
+    #[inline(always)]
+    fn claim_at<A: Acc>(&self, acc: A, location: &'static Location<'static>) -> Option<Range<usize>> {
+        let draw = || self.next.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
+        self.chunk(collective::broadcast(acc, draw, location))
+    }
+
+    /// The chunk of a ticket.
+    #[inline(always)]
+    fn chunk(&self, ticket: u64) -> Option<Range<usize>> {
+        if ticket >= self.tickets {
+            return None;
+        }
+        let level = if ticket >= self.last.first {
+            self.last
+        } else {
+            let after = self.levels.partition_point(|level| level.first <= ticket);
+            // The first level starts at ticket 0.
+            self.levels[after - 1]
+        };
+        // Below `len`, because the ticket has a chunk.
+        let start = level.start + (ticket - level.first) * level.chunk;
+        let end = start + level.chunk.min(self.len - start);
+        Some(start as usize..end as usize)
+    }
+}
+
+/// The chunks that a block claims; from [`ChunkCounter::claims`].
+pub struct Claims<'c, 'a, A> {
+    counter: &'c ChunkCounter<'a>,
+    acc: A,
+    location: &'static Location<'static>,
+    done: bool,
+}
+
+impl<A: Acc> Iterator for Claims<'_, '_, A> {
+    type Item = Range<usize>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Range<usize>> {
+        if self.done {
+            return None;
+        }
+        let chunk = self.counter.claim_at(self.acc, self.location);
+        self.done = chunk.is_none();
+        chunk
+    }
+}
+impl<A: Acc> FusedIterator for Claims<'_, '_, A> {}

@@ -1,0 +1,545 @@
+//! Tasks that make tasks: each is run once, or comes back with the error, whatever the grid, the order and the room for them.
+
+use std::time::Duration;
+
+use gridwise::{
+    host::{
+        launch::Grid,
+        queue::Queue,
+        tasks::{Order, TaskError, TaskFailure, TaskReport},
+    },
+    prelude::*,
+};
+
+use crate::support::{grids, options, queue, skew};
+
+/// The nodes of a tree in a line: node `i` makes nodes `fan * i + 1` to `fan * i + fan`.
+#[repr(C)]
+struct Tree<'a> {
+    fan: u32,
+    /// The node that panics, or an index that there is not.
+    panics: u32,
+    /// Nodes from this one on take time.
+    slow: u32,
+    visits: SpanMut<'a, u32>,
+}
+
+const FAN: usize = 3;
+
+// SAFETY: the visits are atomic.
+unsafe impl Tasks for Tree<'_> {
+    const NAME: &'static str = "tree";
+    type Task = u32;
+    type Shared = SharedArray<u32, 1>;
+    const MOST_SPAWNS: usize = FAN;
+
+    fn run<A: Acc>(self, acc: A, shared: Self::Shared, node: u32, spawner: Spawner<'_, '_, u32>) {
+        // All threads are in the same task: the first one's word is everybody's.
+        if acc.thread_index() == 0 {
+            shared.set(acc, 0, node);
+        }
+        acc.sync_block();
+        assert_eq!(shared.get(acc, 0), node);
+        acc.sync_block();
+        assert_ne!(node, self.panics, "this node panics");
+        if node >= self.slow {
+            skew(200);
+        }
+        if acc.thread_index() == 0 {
+            self.visits.atomic(node as usize).fetch_add(acc, 1, Ordering::Relaxed);
+        }
+        // Any thread may make tasks.
+        for child in acc.threads_in_block(1..self.fan as usize + 1) {
+            let child = self.fan as usize * node as usize + child;
+            if child < self.visits.len() {
+                spawner.spawn(acc, child as u32);
+            }
+        }
+    }
+}
+
+fn tree<'a>(fan: u32, visits: &'a mut gridwise::host::buffer::Buffer<u32>) -> Tree<'a> {
+    Tree {
+        fan,
+        panics: u32::MAX,
+        slow: u32::MAX,
+        visits: visits.span_mut(),
+    }
+}
+
+/// The seeds that make all of a tree: its first node, if there is one.
+fn root(nodes: usize) -> &'static [u32] {
+    if nodes == 0 { &[] } else { &[0] }
+}
+
+/// Every way to run tasks.
+fn ways() -> Vec<TaskOptions> {
+    let mut ways = Vec::new();
+    for strategy in [Strategy::Persistent, Strategy::Relaunch] {
+        for order in [Order::Lifo, Order::Fifo] {
+            for keep in [1, 5, 64] {
+                ways.push(TaskOptions::from(strategy).order(order).keep(keep));
+            }
+        }
+    }
+    ways
+}
+
+fn task_grids(device: &Device) -> Vec<Grid> {
+    grids(device)
+}
+
+pub(crate) fn every_task_is_run_once(device: &Device) {
+    let queue = queue(device);
+    for grid in task_grids(device) {
+        for options in ways() {
+            for (fan, nodes) in [(1, 40), (3, 200)] {
+                let mut visits = device.zeroed(nodes).unwrap();
+                let report = queue
+                    .run_tasks(tree(fan, &mut visits), root(nodes), options.grid(grid))
+                    .unwrap();
+                assert_eq!(queue.download(&visits).unwrap(), vec![1; nodes], "{options:?} {grid:?}");
+                assert!(report.launches >= 1 && report.blocks >= 1);
+            }
+        }
+    }
+}
+
+pub(crate) fn every_seed_is_run_once(device: &Device) {
+    let queue = queue(device);
+    for options in ways() {
+        for nodes in [1, 2, 5, 64, 1009] {
+            let mut visits = device.zeroed(nodes).unwrap();
+            let seeds: Vec<u32> = (0..nodes as u32).collect();
+            queue
+                .run_tasks(tree(0, &mut visits), &seeds, options.capacity(1))
+                .unwrap();
+            assert_eq!(queue.download(&visits).unwrap(), vec![1; nodes], "{options:?}");
+        }
+    }
+}
+
+pub(crate) fn no_seeds_are_no_launch(device: &Device) {
+    let mut visits = device.zeroed(0).unwrap();
+    let report = queue(device)
+        .run_tasks(tree(2, &mut visits), &[], Strategy::Auto)
+        .unwrap();
+    assert_eq!(report.launches, 0);
+}
+
+pub(crate) fn generations_are_launches(device: &Device) {
+    let queue = queue(device);
+    let mut visits = device.zeroed(31).unwrap();
+    let report = queue.run_tasks(tree(2, &mut visits), &[0], Strategy::Relaunch).unwrap();
+    assert_eq!(report.launches, 5);
+    let report = queue
+        .run_tasks(tree(2, &mut visits), &[0], Strategy::Persistent)
+        .unwrap();
+    assert_eq!(report.launches, 1);
+}
+
+// fault A9.4, A9.5, A9.8: blocks that find nothing wait until there is something or all is done, and nobody takes their waiting
+// for a deadlock: a chain keeps one block busy and all the others waiting.
+pub(crate) fn blocks_without_tasks_wait_for_them(device: &Device) {
+    let queue = queue(device);
+    for grid in task_grids(device) {
+        let mut visits = device.zeroed(500).unwrap();
+        let kernel = Tree {
+            slow: 0,
+            ..tree(1, &mut visits)
+        };
+        queue
+            .run_tasks(kernel, &[0], TaskOptions::default().grid(grid))
+            .unwrap();
+        assert_eq!(queue.download(&visits).unwrap(), vec![1; 500]);
+    }
+}
+
+/// A task that takes longer than any spinning, then makes many.
+#[repr(C)]
+struct Burst<'a> {
+    ran: SpanMut<'a, u32>,
+}
+
+// SAFETY: the count is atomic.
+unsafe impl Tasks for Burst<'_> {
+    const NAME: &'static str = "burst";
+    type Task = u32;
+    type Shared = ();
+    const MOST_SPAWNS: usize = 40;
+
+    fn run<A: Acc>(self, acc: A, _: (), task: u32, spawner: Spawner<'_, '_, u32>) {
+        if acc.thread_index() == 0 {
+            self.ran.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
+            if task > 0 {
+                std::thread::sleep(Duration::from_millis(30));
+                for _ in 0..39 {
+                    spawner.spawn(acc, 0);
+                }
+                spawner.spawn(acc, task - 1);
+            }
+        }
+    }
+}
+
+// fault A9.4, A11: blocks that have fallen asleep are woken by a push, and by the end.
+pub(crate) fn sleeping_blocks_are_woken(device: &Device) {
+    let mut ran = device.zeroed(1).unwrap();
+    let burst = Burst { ran: ran.span_mut() };
+    queue(device)
+        .run_tasks(burst, &[3], TaskOptions::default().keep(4))
+        .unwrap();
+    assert_eq!(queue(device).download(&ran).unwrap(), [1 + 3 * 40]);
+}
+
+pub(crate) fn many_runs_end(device: &Device) {
+    let queue = queue(device);
+    for round in 0..100 {
+        let nodes = round % 17;
+        let mut visits = device.zeroed(nodes).unwrap();
+        let options = TaskOptions::default().keep(1 + round % 3).capacity(4);
+        queue.run_tasks(tree(2, &mut visits), root(nodes), options).unwrap();
+        assert_eq!(queue.download(&visits).unwrap(), vec![1; nodes]);
+    }
+}
+
+/// Runs tasks, and what comes back as often as there is no room, until all is done; returns how often there was none.
+fn run_to_the_end(
+    queue: &Queue,
+    visits: &mut gridwise::host::buffer::Buffer<u32>,
+    fan: u32,
+    options: TaskOptions,
+) -> usize {
+    let mut seeds = vec![0];
+    let mut overflows = 0;
+    loop {
+        match queue.run_tasks(tree(fan, visits), &seeds, options) {
+            Ok(_) => return overflows,
+            Err(error) => {
+                assert!(matches!(*error.cause, TaskFailure::Overflow { .. }), "{error}");
+                assert!(error.panicked.is_none() && error.interrupted.is_empty());
+                assert!(!error.unfinished.is_empty());
+                seeds = error.unfinished;
+                overflows += 1;
+            }
+        }
+    }
+}
+
+// fault A9.2, A9.7, A9.17: a queue that is full loses nothing, and what there is no room for comes back.
+pub(crate) fn a_full_queue_loses_no_task(device: &Device) {
+    let queue = queue(device);
+    let mut overflows = 0;
+    for grid in task_grids(device) {
+        for strategy in [Strategy::Persistent, Strategy::Relaunch] {
+            for order in [Order::Lifo, Order::Fifo] {
+                for capacity in [1, 8] {
+                    let options = TaskOptions::from(strategy)
+                        .order(order)
+                        .keep(1)
+                        .capacity(capacity)
+                        .grid(grid);
+                    let mut visits = device.zeroed(200).unwrap();
+                    overflows += run_to_the_end(&queue, &mut visits, 3, options);
+                    assert_eq!(queue.download(&visits).unwrap(), vec![1; 200], "{options:?}");
+                }
+            }
+        }
+    }
+    assert!(overflows > 0, "the case was never met");
+}
+
+// A block works its own pushes off where the ring is full: depth first, a deep and narrow tree needs little room.
+pub(crate) fn a_block_works_its_own_pushes_off(device: &Device) {
+    let queue = queue(device);
+    let mut visits = device.zeroed(1023).unwrap();
+    let options = TaskOptions::default().keep(20).capacity(1);
+    queue.run_tasks(tree(2, &mut visits), &[0], options).unwrap();
+    assert_eq!(queue.download(&visits).unwrap(), vec![1; 1023]);
+}
+
+/// Whether a node of a tree of two branches is one of these, or below one.
+fn below(mut node: usize, tops: &[u32]) -> bool {
+    loop {
+        if tops.contains(&(node as u32)) {
+            return true;
+        }
+        if node == 0 {
+            return false;
+        }
+        node = (node - 1) / 2;
+    }
+}
+
+pub(crate) fn a_task_that_panics_names_itself(device: &Device) {
+    let queue = queue(device);
+    for strategy in [Strategy::Persistent, Strategy::Relaunch] {
+        for keep in [1, 64] {
+            let mut visits = device.zeroed(1009).unwrap();
+            let kernel = Tree {
+                panics: 10,
+                ..tree(2, &mut visits)
+            };
+            let error: TaskError<u32> = queue
+                .run_tasks(kernel, &[0], TaskOptions::from(strategy).keep(keep))
+                .unwrap_err();
+            assert_eq!(error.panicked, Some(10), "{error}");
+            assert!(error.to_string().contains("in task 10"), "{error}");
+            match *error.cause {
+                TaskFailure::Launch(LaunchError::Panicked {
+                    kernel, ref message, ..
+                }) => {
+                    assert_eq!(kernel, "tree");
+                    assert!(message.contains("this node panics"), "{message}");
+                }
+                _ => panic!("{error}"),
+            }
+            if device.properties().threads_per_block == 1 {
+                assert!(
+                    error.interrupted.is_empty(),
+                    "a block of one thread ends what it has begun"
+                );
+            }
+            // The others are done, or handed back.
+            queue
+                .run_tasks(tree(2, &mut visits), &error.unfinished, Strategy::Auto)
+                .unwrap();
+            let visits = queue.download(&visits).unwrap();
+            for (node, &visits) in visits.iter().enumerate() {
+                if below(node, &[10]) {
+                    assert_eq!(visits, 0, "{node}");
+                } else if below(node, &error.interrupted) {
+                    // It may have been done, and have made others, or not.
+                    assert!(visits <= 1, "{node}");
+                } else {
+                    assert_eq!(visits, 1, "{node}");
+                }
+            }
+        }
+    }
+}
+
+/// Makes one task more than it may.
+#[repr(C)]
+struct Greedy;
+
+// SAFETY: it accesses nothing.
+unsafe impl Tasks for Greedy {
+    const NAME: &'static str = "greedy";
+    type Task = u32;
+    type Shared = ();
+    const MOST_SPAWNS: usize = 2;
+
+    fn run<A: Acc>(self, acc: A, _: (), _: u32, spawner: Spawner<'_, '_, u32>) {
+        if acc.thread_index() == 0 {
+            for child in 1..=3 {
+                spawner.spawn(acc, child);
+            }
+        }
+    }
+}
+
+pub(crate) fn a_task_that_makes_too_many_is_an_error(device: &Device) {
+    let error = queue(device).run_tasks(Greedy, &[7], Strategy::Auto).unwrap_err();
+    assert!(error.to_string().contains("MOST_SPAWNS = 2"), "{error}");
+    assert_eq!(error.panicked, Some(7));
+    assert_eq!(error.unfinished, [1, 2]);
+}
+
+/// A task that makes itself, for ever.
+#[repr(C)]
+struct Endless;
+
+// SAFETY: it accesses nothing.
+unsafe impl Tasks for Endless {
+    const NAME: &'static str = "endless";
+    type Task = [u64; 3];
+    type Shared = ();
+    const MOST_SPAWNS: usize = 1;
+
+    fn run<A: Acc>(self, acc: A, _: (), task: [u64; 3], spawner: Spawner<'_, '_, [u64; 3]>) {
+        if acc.thread_index() == 0 {
+            spawner.spawn(acc, task);
+        }
+    }
+}
+
+pub(crate) fn a_time_limit_hands_the_tasks_back(device: &Device) {
+    let queue = device.queue_with(options().timeout(Duration::from_millis(60)));
+    for strategy in [Strategy::Persistent, Strategy::Relaunch] {
+        let seeds: Vec<_> = (0..100).map(|seed| [seed; 3]).collect();
+        let error = queue.run_tasks(Endless, &seeds, strategy).unwrap_err();
+        assert!(
+            matches!(*error.cause, TaskFailure::Launch(LaunchError::TimedOut { .. })),
+            "{error}"
+        );
+        assert_eq!(error.panicked, None);
+        let mut rest = error.unfinished;
+        // A task that had made its successor when time ran out has not ended: it is both.
+        let made = rest.len();
+        rest.extend(error.interrupted);
+        rest.sort();
+        rest.dedup();
+        assert_eq!(rest, seeds, "{made}");
+    }
+}
+
+pub(crate) fn a_refused_run_hands_its_seeds_back(device: &Device) {
+    let queue = queue(device);
+    let error = queue
+        .run_tasks(
+            Endless,
+            &[[1; 3], [2; 3]],
+            TaskOptions::default().grid(Blocks::Exactly(0)),
+        )
+        .unwrap_err();
+    assert!(matches!(
+        *error.cause,
+        TaskFailure::Launch(LaunchError::ZeroBlocks { .. })
+    ));
+    assert_eq!(error.unfinished, [[1; 3], [2; 3]]);
+    let error = queue
+        .run_tasks(Endless, &[[1; 3]], TaskOptions::default().capacity(usize::MAX))
+        .unwrap_err();
+    assert!(matches!(*error.cause, TaskFailure::Allocation(_)), "{error}");
+    assert_eq!(error.unfinished, [[1; 3]]);
+}
+
+// fault A9.3, A9.6: what the blocks count adds up to what was made.
+pub(crate) fn counters_add_up(device: &Device) {
+    let queue = queue(device);
+    for strategy in [Strategy::Persistent, Strategy::Relaunch] {
+        let mut visits = device.zeroed(1009).unwrap();
+        let options = TaskOptions::from(strategy).keep(4).counters();
+        let report: TaskReport = queue.run_tasks(tree(3, &mut visits), &[0], options).unwrap();
+        let counters = report.counters.unwrap();
+        assert_eq!(counters.len(), report.blocks);
+        let sum = |of: fn(&gridwise::host::tasks::TaskCounters) -> u64| counters.iter().map(of).sum::<u64>();
+        assert_eq!(sum(|block| block.tasks), 1009);
+        assert!(sum(|block| block.claims) >= 1);
+        assert!(sum(|block| block.spills) >= 1);
+        assert!(sum(|block| block.failed_pops) >= 1);
+        assert!(counters.iter().any(|block| block.peak >= 1));
+        let report = queue.run_tasks(tree(3, &mut visits), &[0], strategy).unwrap();
+        assert!(report.counters.is_none());
+    }
+}
+
+// fault A9.14, A9.15, A9.16: slots are used again and again, and no task is got twice.
+pub(crate) fn slots_are_reused_without_mix_up(device: &Device) {
+    let queue = queue(device);
+    let mut visits = device.zeroed(10_000).unwrap();
+    let options = TaskOptions::default().keep(2).capacity(4);
+    let mut seeds = vec![0, 1, 2, 3];
+    // Four chains through a ring of four slots.
+    loop {
+        let kernel = Stride {
+            visits: visits.span_mut(),
+        };
+        match queue.run_tasks(kernel, &seeds, options) {
+            Ok(_) => break,
+            Err(error) => seeds = error.unfinished,
+        }
+    }
+    assert_eq!(queue.download(&visits).unwrap(), vec![1; 10_000]);
+}
+
+/// Node `i` makes node `i + 4`.
+#[repr(C)]
+struct Stride<'a> {
+    visits: SpanMut<'a, u32>,
+}
+
+// SAFETY: the visits are atomic.
+unsafe impl Tasks for Stride<'_> {
+    const NAME: &'static str = "stride";
+    type Task = u32;
+    type Shared = ();
+    const MOST_SPAWNS: usize = 1;
+
+    fn run<A: Acc>(self, acc: A, _: (), node: u32, spawner: Spawner<'_, '_, u32>) {
+        if acc.thread_index() == 0 {
+            self.visits.atomic(node as usize).fetch_add(acc, 1, Ordering::Relaxed);
+            if node as usize + 4 < self.visits.len() {
+                spawner.spawn(acc, node + 4);
+            }
+        }
+    }
+}
+
+pub(crate) fn tasks_of_several_blocks_share_the_work(device: &Device) {
+    if device.most_resident_blocks() < 2 {
+        return;
+    }
+    let queue = queue(device);
+    let mut words = device.zeroed(2).unwrap();
+    let options = TaskOptions::default().grid(Blocks::Exactly(2).threads(1)).keep(1);
+    queue
+        .run_tasks(
+            Meet {
+                words: words.span_mut(),
+            },
+            &[0, 1],
+            options,
+        )
+        .unwrap();
+    assert_eq!(queue.download(&words).unwrap(), [1, 1]);
+}
+
+/// Two tasks that wait for each other.
+#[repr(C)]
+struct Meet<'a> {
+    words: SpanMut<'a, u32>,
+}
+
+// SAFETY: the words are atomic.
+unsafe impl Tasks for Meet<'_> {
+    const NAME: &'static str = "meet";
+    type Task = u32;
+    type Shared = ();
+    const MOST_SPAWNS: usize = 0;
+
+    fn run<A: Acc>(self, acc: A, _: (), me: u32, _: Spawner<'_, '_, u32>) {
+        if acc.thread_index() == 0 {
+            self.words.atomic(me as usize).store(acc, 1, Ordering::Release);
+            self.words
+                .atomic(1 - me as usize)
+                .wait_until(acc, Ordering::Acquire, |word| word == 1);
+        }
+    }
+}
+
+pub(crate) fn blocks_with_tasks_feed_those_that_wait(device: &Device) {
+    if device.most_resident_blocks() < 2 {
+        return;
+    }
+    let queue = queue(device);
+    // Never more tasks than a block keeps: what moves to the ring moves because somebody waits. Whether anybody comes to wait in
+    // time is for the machine to say, so it gets several chances.
+    for _ in 0..100 {
+        let mut visits = device.zeroed(400).unwrap();
+        let kernel = Tree {
+            slow: 0,
+            ..tree(3, &mut visits)
+        };
+        let report = queue
+            .run_tasks(kernel, &[0], TaskOptions::default().counters())
+            .unwrap();
+        if report.counters.unwrap().iter().any(|block| block.spills > 0) {
+            return;
+        }
+    }
+    panic!("no task was ever shared");
+}
+
+// fault A9.13: a persistent grid leaves room for others where it is told to.
+pub(crate) fn a_run_of_tasks_keeps_the_headroom(device: &Device) {
+    let resident = device.most_resident_blocks();
+    if resident < 2 {
+        return;
+    }
+    let queue = device.queue_with(options().headroom(1));
+    let mut visits = device.zeroed(10).unwrap();
+    let report = queue.run_tasks(tree(2, &mut visits), &[0], Strategy::Auto).unwrap();
+    assert_eq!(report.blocks, resident - 1);
+}
