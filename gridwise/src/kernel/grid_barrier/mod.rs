@@ -183,13 +183,21 @@ pub(crate) fn sync_grid<H: GridHardware>(hardware: H, location: &'static Locatio
             what: WaitFor::GridBarrier,
             location,
         };
-        let meet = match state.shape {
-            BarrierShape::Flip => FlipBarrier::meet,
-            BarrierShape::Counter => CounterBarrier::meet,
-            BarrierShape::Tree => TreeBarrier::meet,
-        };
-        // SAFETY: `GridState::new` vouches for the words; block indices are below the number of blocks, one thread each.
-        unsafe { meet(hardware, state.words, block, blocks, Protocol::SOUND, site) }
+        // A call in each arm: a choice of functions would be called through a table, with all of the accelerator in memory.
+        match state.shape {
+            // SAFETY: `GridState::new` vouches for the words; block indices are below the number of blocks, one thread each.
+            BarrierShape::Flip => unsafe {
+                FlipBarrier::meet(hardware, state.words, block, blocks, Protocol::SOUND, site);
+            },
+            // SAFETY: as above.
+            BarrierShape::Counter => unsafe {
+                CounterBarrier::meet(hardware, state.words, block, blocks, Protocol::SOUND, site);
+            },
+            // SAFETY: as above.
+            BarrierShape::Tree => unsafe {
+                TreeBarrier::meet(hardware, state.words, block, blocks, Protocol::SOUND, site);
+            },
+        }
     }
     hardware.block_barrier(location);
 }
