@@ -111,7 +111,7 @@ impl Inventory {
             None => "\n The first is the default. GRIDWISE_DEVICE or --device names another.",
         };
         text += "\n Other shapes have names like cpu:blocks=2,threads=4,wait=active";
-        text += "\n check is a simulated device: it runs the same kernels slowly and names their synchronisation bugs.";
+        text += "\n check is a simulated device, which names the synchronisation bugs of kernels";
         if let Some(hint) = self.devices.first().and_then(Entry::hint) {
             text += &format!("\n {hint}");
         }
