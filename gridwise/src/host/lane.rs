@@ -1,47 +1,54 @@
 //! Lanes: what keeps a queue's work in order.
 
-use std::{cell::RefCell, marker::PhantomData};
+use std::{
+    marker::PhantomData,
+    sync::{
+        OnceLock,
+        atomic::Ordering::{Acquire, Relaxed, Release},
+    },
+};
 
-use crate::sync::{Arc, Condvar, Mutex, lock};
+use crate::sync::{Arc, AtomicU64, AtomicUsize, Condvar, Mutex, lock};
 
 /// The order of a queue's work: its blocking calls and the pieces of its scopes take turns.
 ///
 /// Work may use its own queue. What it asks for there is part of its turn, and in order on a lane inside this one.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
-    /// The lane that this one is inside of: it is used by work that has a turn there.
-    outer: Option<Arc<Lane>>,
-    state: Mutex<State>,
+    /// [`TAKEN`], [`WAITING`] and [`PENDING`] together: a turn that nobody else wants is taken and given back with an operation each.
+    state: AtomicU64,
+    /// The mark of the thread that has the turn, or 0: only the thread itself can find its own here.
+    holder: AtomicUsize,
+    /// Held by whoever waits, until it sleeps; and by whoever wakes it.
+    asleep: Mutex<()>,
     changed: Condvar,
+    /// The lane for what work in a turn of this one asks of its own queue.
+    inner: OnceLock<Arc<Lane>>,
+    is_inner: bool,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    /// Whether somebody has the turn.
-    taken: bool,
-    /// Pieces that are enqueued and not finished.
-    pending: usize,
-    /// Threads that wait for a change.
-    waiting: usize,
-}
-
-thread_local! {
-    /// The lanes whose turns this thread has, each with those that it is inside of.
-    static TURNS: RefCell<Vec<*const Lane>> = const { RefCell::new(Vec::new()) };
-}
+/// Somebody has the turn.
+const TAKEN: u64 = 1;
+/// One thread that waits for a change.
+const WAITING: u64 = 2;
+/// One piece that is enqueued and not finished.
+const PENDING: u64 = 1 << 32;
 
 impl Lane {
-    /// A lane for what work in a turn of `outer` asks of its own queue.
-    pub(super) fn inside(outer: Arc<Self>) -> Self {
-        Self {
-            outer: Some(outer),
-            ..Self::default()
-        }
+    /// The lane for what work in a turn of this one asks of its own queue.
+    pub(super) fn inner(&self) -> &Arc<Self> {
+        self.inner.get_or_init(|| {
+            Arc::new(Self {
+                is_inner: true,
+                ..Self::default()
+            })
+        })
     }
 
     /// Takes a turn after the pieces that are pending.
+    #[inline]
     pub(super) fn turn(&self) -> Turn<'_> {
-        self.turn_when(|state| state.pending == 0)
+        self.turn_when(|state| state < PENDING)
     }
 
     /// Takes the turn of a piece, which is one of those pending.
@@ -49,70 +56,86 @@ impl Lane {
         self.turn_when(|_| true)
     }
 
-    fn turn_when(&self, ready: impl Fn(&State) -> bool) -> Turn<'_> {
-        let mut state = lock(&self.state);
-        while state.taken || !ready(&state) {
-            state.waiting += 1;
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
-            state.waiting -= 1;
+    #[inline]
+    fn turn_when(&self, ready: impl Fn(u64) -> bool) -> Turn<'_> {
+        let take = || {
+            let take = |state| (state & TAKEN == 0 && ready(state)).then_some(state | TAKEN);
+            self.state.fetch_update(Acquire, Relaxed, take).is_ok()
+        };
+        if !take() {
+            self.wait_until(take);
         }
-        state.taken = true;
-        drop(state);
-        let outer_turns = TURNS.with_borrow_mut(|turns| {
-            let before = turns.len();
-            turns.extend(self.and_outer().map(std::ptr::from_ref));
-            before
-        });
+        self.holder.store(mark_of_this_thread(), Relaxed);
         Turn {
             lane: self,
-            outer_turns,
             _of_this_thread: PhantomData,
         }
     }
 
-    /// This lane, the one it is inside of, and so on.
-    fn and_outer(&self) -> impl Iterator<Item = &Self> {
-        std::iter::successors(Some(self), |lane| lane.outer.as_deref())
+    #[cold]
+    fn wait_until(&self, take: impl Fn() -> bool) {
+        let mut asleep = lock(&self.asleep);
+        // Before the look: whoever changes what it sees, finds somebody waiting, and cannot wake anybody before the sleep.
+        self.state.fetch_add(WAITING, Relaxed);
+        while !take() {
+            asleep = self
+                .changed
+                .wait(asleep)
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        self.state.fetch_sub(WAITING, Relaxed);
+    }
+
+    /// Takes something out of the state.
+    #[inline]
+    fn subtract(&self, what: u64) {
+        let before = self.state.fetch_sub(what, Release);
+        if before % PENDING >= WAITING {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        drop(lock(&self.asleep));
+        self.changed.notify_all();
     }
 
     /// Whether this thread is inside the lane's work: work behind it begins only when this thread is done.
+    #[inline]
     pub(super) fn has_turn(&self) -> bool {
-        TURNS.with_borrow(|turns| turns.contains(&std::ptr::from_ref(self)))
+        let mark = mark_of_this_thread();
+        std::iter::successors(Some(self), |lane| lane.inner.get().map(Arc::as_ref))
+            .any(|lane| lane.holder.load(Relaxed) == mark)
     }
 
     /// Whether nothing runs or is enqueued. A lane inside another is used by work that runs.
     pub(super) fn is_idle(&self) -> bool {
-        let state = lock(&self.state);
-        self.outer.is_none() && !state.taken && state.pending == 0
+        let state = self.state.load(Acquire);
+        !self.is_inner && state & TAKEN == 0 && state < PENDING
     }
+}
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        let mut state = lock(&self.state);
-        change(&mut state);
-        let waiting = state.waiting > 0;
-        drop(state);
-        if waiting {
-            self.changed.notify_all();
-        }
+/// Not 0, and no other thread's as long as this one lives.
+#[inline]
+fn mark_of_this_thread() -> usize {
+    thread_local! {
+        static MARK: u8 = const { 0 };
     }
+    MARK.with(|mark| std::ptr::from_ref(mark).addr())
 }
 
 /// A turn on a lane, until it is dropped; also while unwinding.
 pub(super) struct Turn<'a> {
     lane: &'a Lane,
-    /// How many lanes of this thread's turns were noted before.
-    outer_turns: usize,
     _of_this_thread: PhantomData<*const Lane>,
 }
 
 impl Drop for Turn<'_> {
+    #[inline]
     fn drop(&mut self) {
-        // Turns of a thread end in the reverse of their order.
-        TURNS.with_borrow_mut(|turns| turns.truncate(self.outer_turns));
-        self.lane.change(|state| state.taken = false);
+        self.lane.holder.store(0, Relaxed);
+        self.lane.subtract(TAKEN);
     }
 }
 
@@ -122,13 +145,77 @@ pub(super) struct Pending(Arc<Lane>);
 
 impl Pending {
     pub(super) fn new(lane: Arc<Lane>) -> Self {
-        lane.change(|state| state.pending += 1);
+        lane.state.fetch_add(PENDING, Relaxed);
         Self(lane)
     }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        self.0.change(|state| state.pending -= 1);
+        self.0.subtract(PENDING);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod test_loom {
+    use super::*;
+    use crate::sync::{explore, thread};
+
+    struct Work(loom::cell::UnsafeCell<u32>);
+    // SAFETY: loom checks the accesses.
+    unsafe impl Sync for Work {}
+    // SAFETY: as above.
+    unsafe impl Send for Work {}
+
+    impl Work {
+        /// Loom reports two turns at once as conflicting accesses.
+        fn in_turn(&self, _turn: Turn<'_>) -> u32 {
+            self.0.with_mut(|value| {
+                // SAFETY: it is this thread's turn.
+                let value = unsafe { &mut *value };
+                *value += 1;
+                *value
+            })
+        }
+    }
+
+    /// Loom reports a wake-up that is lost as a deadlock, as no sleep has a limit.
+    #[test]
+    fn loom_turns_exclude_each_other_and_nobody_waits_for_ever() {
+        explore(3, || {
+            let shared = Arc::new((Lane::default(), Work(loom::cell::UnsafeCell::new(0))));
+            let others: Vec<_> = (0..2)
+                .map(|_| {
+                    let shared = shared.clone();
+                    thread::spawn(move || {
+                        shared.1.in_turn(shared.0.turn());
+                    })
+                })
+                .collect();
+            shared.1.in_turn(shared.0.turn());
+            for other in others {
+                other.join().unwrap();
+            }
+            assert_eq!(shared.1.in_turn(shared.0.turn()), 4);
+        });
+    }
+
+    #[test]
+    fn loom_a_turn_comes_after_the_pieces_that_are_pending() {
+        explore(3, || {
+            let lane = Arc::new(Lane::default());
+            let work = Arc::new(Work(loom::cell::UnsafeCell::new(0)));
+            let pending = Pending::new(lane.clone());
+            let piece = thread::spawn({
+                let (lane, work) = (lane.clone(), work.clone());
+                move || {
+                    // Dropped after the turn, as a piece's is.
+                    let _pending = pending;
+                    assert_eq!(work.in_turn(lane.turn_of_piece()), 1);
+                }
+            });
+            assert_eq!(work.in_turn(lane.turn()), 2);
+            piece.join().unwrap();
+        });
     }
 }

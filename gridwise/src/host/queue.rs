@@ -78,14 +78,14 @@ pub struct Queue {
 
 impl Queue {
     pub(crate) fn new(device: Device, options: QueueOptions) -> Self {
-        Self::on(Lane::default(), device, options)
+        Self::on(Arc::default(), device, options)
     }
 
-    fn on(lane: Lane, device: Device, options: QueueOptions) -> Self {
+    fn on(lane: Arc<Lane>, device: Device, options: QueueOptions) -> Self {
         Self {
             device,
             options,
-            lane: Arc::new(lane),
+            lane,
             dispatcher: Mutex::new(None),
             inner: OnceLock::new(),
         }
@@ -94,7 +94,7 @@ impl Queue {
     /// The queue that work on this one uses: whoever uses it has a turn on this one.
     pub(super) fn inner(&self) -> &Arc<Self> {
         self.inner.get_or_init(|| {
-            let lane = Lane::inside(self.lane.clone());
+            let lane = self.lane.inner().clone();
             Arc::new(Self::on(lane, self.device.clone(), self.options))
         })
     }
