@@ -5,6 +5,11 @@
 pub(crate) use std::sync::Arc;
 
 #[cfg(loom)]
+use loom::cell::UnsafeCell;
+#[cfg(not(loom))]
+use std::cell::UnsafeCell;
+
+#[cfg(loom)]
 pub(crate) use loom::{
     hint,
     sync::{
@@ -33,6 +38,33 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Padded<T>(pub(crate) T);
+
+/// A value that a protocol hands on from thread to thread, so that one at a time may use it. Loom reports uses that conflict.
+#[derive(Debug)]
+pub(crate) struct HandedOn<T>(UnsafeCell<T>);
+
+// SAFETY: one thread at a time uses it, by the contract of `with`, which is as if the value were sent to each.
+unsafe impl<T: Send> Sync for HandedOn<T> {}
+
+impl<T> HandedOn<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+
+    /// # Safety
+    /// Nobody else uses it meanwhile, and what they did before happens before.
+    #[inline(always)]
+    pub(crate) unsafe fn with<R>(&self, use_it: impl FnOnce(&mut T) -> R) -> R {
+        let use_it = |value: *mut T| {
+            // SAFETY: by the caller.
+            use_it(unsafe { &mut *value })
+        };
+        #[cfg(loom)]
+        return self.0.with_mut(use_it);
+        #[cfg(not(loom))]
+        use_it(self.0.get())
+    }
+}
 
 /// Explores a model with loom: all interleavings with at most `preemptions` forced switches, or as many as
 /// `LOOM_MAX_PREEMPTIONS` says. Bugs in protocols of this size need one or two; without a bound the models take hours.

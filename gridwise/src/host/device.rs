@@ -426,6 +426,7 @@ impl Device {
         }
     }
 
+    #[inline]
     pub(crate) fn plan(
         &self,
         demand: Demand,

@@ -304,6 +304,7 @@ pub(crate) struct Terms {
 /// Checks a launch. `Ok(None)` is a launch with nothing to do.
 ///
 /// Pure, so that every rule is tested without a device.
+#[inline]
 pub(crate) fn plan(
     limits: Limits,
     default_threads: usize,

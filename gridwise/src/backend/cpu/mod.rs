@@ -222,13 +222,11 @@ impl CpuDevice {
         prepare: impl FnOnce(&mut Scratch) -> G,
         body: impl Fn(&Work<'_, K, G>, usize),
     ) -> Result<(), LaunchError> {
-        if self.runs_here() {
-            return Err(LaunchError::Nested { kernel: plan.kernel });
-        }
+        debug_assert!(!self.runs_here(), "the queue refuses a launch that would wait for itself");
         let mut admission = self.roster.admit(need);
-        let teams = teams(admission.workers.len() + 1, plan.threads);
+        let scratch = &mut *admission.scratch;
+        let teams = teams(scratch.workers.len() + 1, plan.threads);
         let ranks = teams * plan.threads;
-        let scratch = &mut admission.scratch;
         if scratch.prepare(teams, plan.threads, plan.shared_bytes).is_none() {
             self.roster.release(admission, false);
             return Err(LaunchError::OutOfMemory {
@@ -245,7 +243,7 @@ impl CpuDevice {
         let flight = Flight::new(
             &scratch.seats[..ranks],
             &scratch.rest,
-            admission.number,
+            scratch.launches,
             (plan.blocks, plan.threads),
             self.looks,
         );
@@ -261,7 +259,7 @@ impl CpuDevice {
             },
             body,
         };
-        self.on_ranks(&admission.workers[..ranks - 1], &task);
+        self.on_ranks(&scratch.workers[..ranks - 1], &task);
 
         let failure = task.work.flight.failure();
         self.roster.release(admission, failure.is_none());

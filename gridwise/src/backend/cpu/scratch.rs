@@ -17,8 +17,10 @@ pub(super) type Line = Padded<[u32; LINE_WORDS]>;
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// For the roster, to keep its allocation.
+    /// The workers of the launch, as the roster gave them.
     pub(super) workers: Vec<usize>,
+    /// Launches that have used this: the number of the last one, by which it knows its own seats.
+    pub(super) launches: u64,
     pub(super) seats: Vec<Padded<Seat>>,
     /// Two lines a team: the block barrier, and the barrier between two blocks of a team.
     pub(super) team_words: Vec<Line>,
@@ -33,6 +35,7 @@ impl Scratch {
     /// Makes room for a launch of `teams` teams of `threads`, and clears what it will use. `None` if there is no memory for it.
     pub(super) fn prepare(&mut self, teams: usize, threads: usize, shared_bytes: usize) -> Option<()> {
         let ranks = teams * threads;
+        self.launches += 1;
         if self.seats.len() < ranks {
             self.seats.resize_with(ranks, Default::default);
         }
