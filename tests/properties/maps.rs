@@ -20,7 +20,7 @@ proptest! {
     fn contiguous_parts_follow_each_other(range in anywhere(), members in 1_usize..400) {
         let mut next = range.start;
         for member in 0..members {
-            let part = contiguous(range.clone(), member, members);
+            let part = contiguous(range.clone(), member, members).range();
             prop_assert_eq!(part.start, next);
             let even = range.len() / members;
             prop_assert!(part.len() == even || part.len() == even + 1);
@@ -35,10 +35,10 @@ proptest! {
     ) {
         let range = ends.0.min(ends.1)..ends.0.max(ends.1);
         let member = member % members;
-        let part = contiguous(range.clone(), member, members);
+        let part = contiguous(range.clone(), member, members).range();
         prop_assert!(range.start <= part.start && part.start <= part.end && part.end <= range.end);
         if member + 1 < members {
-            prop_assert_eq!(part.end, contiguous(range, member + 1, members).start);
+            prop_assert_eq!(part.end, contiguous(range, member + 1, members).range().start);
         } else {
             prop_assert_eq!(part.end, range.end);
         }

@@ -85,7 +85,7 @@ impl<const FORM: usize> NeighbourSum<'_, FORM> {
             }
             acc.sync_block();
             for i in acc.threads_in_block(0..n) {
-                let next = if i + 1 == n { 0 } else { i + 1 };
+                let next = if i + 1 < n { i + 1 } else { 0 };
                 out.set(acc, i, chunk.get(acc, i).wrapping_add(chunk.get(acc, next)));
             }
             acc.sync_block();
@@ -120,12 +120,10 @@ impl<const FORM: usize> NeighbourSum<'_, FORM> {
             }
             acc.sync_block();
             for i in acc.threads_in_block(frame.clone()) {
-                let next = if i + 1 == frame.end { 0 } else { i + 1 - frame.start };
-                self.out.set(
-                    acc,
-                    i,
-                    chunk.get(acc, i - frame.start).wrapping_add(chunk.get(acc, next)),
-                );
+                let own = i - frame.start;
+                let next = if own + 1 < frame.len() { own + 1 } else { 0 };
+                self.out
+                    .set(acc, i, chunk.get(acc, own).wrapping_add(chunk.get(acc, next)));
             }
             acc.sync_block();
         }

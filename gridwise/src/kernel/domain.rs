@@ -33,6 +33,9 @@ pub trait Domain: Clone + Sealed {
     fn frames(&self, frame: Self::FrameSize) -> usize;
 
     /// Frame `number` of [`frames`](Self::frames).
+    ///
+    /// # Panics
+    /// If there is no such frame.
     fn frame(&self, frame: Self::FrameSize, number: usize) -> Self;
 
     #[doc(hidden)]
@@ -65,8 +68,13 @@ impl Domain for Range<usize> {
     #[inline(always)]
     fn frame(&self, frame: usize, number: usize) -> Self {
         let start = self.start + number * frame;
-        // Written so that the compiler sees that the frame has at most `frame` indices, and drops checks against that.
-        start..start + frame.min(self.end - start)
+        assert!(start <= self.end, "there is no such frame");
+        // Written so that the compiler sees that the frame has at most `frame` indices, all inside the domain, and drops checks
+        // against that.
+        // SAFETY: not below `start`.
+        let left = unsafe { self.end.unchecked_sub(start) };
+        // SAFETY: not above `end`.
+        start..unsafe { start.unchecked_add(frame.min(left)) }
     }
 
     #[inline(always)]

@@ -82,15 +82,54 @@ pub trait Deal: Iterator<Item = usize> + Clone {
 }
 
 /// Contiguous indices, as a CPU wants them.
-impl Deal for Range<usize> {
+///
+/// They are counted from 0 and the first one added, so that the compiler knows the index within a frame, `i - frame.start`, for
+/// the count itself, and drops checks of it.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    first: usize,
+    /// At most `len`.
+    done: usize,
+    /// `first + len` does not overflow.
+    len: usize,
+}
+
+impl Stretch {
+    /// Those that are left.
     #[inline(always)]
-    fn next_run(&mut self, limit: impl FnOnce(usize) -> usize) -> Option<Range<usize>> {
-        if self.start >= self.end {
+    pub fn range(&self) -> Range<usize> {
+        self.first + self.done..self.first + self.len
+    }
+}
+
+impl Iterator for Stretch {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        let done = self.done;
+        // Unequal rather than less, so that the number of rounds is plain to the compiler; and less as well, for the checks.
+        if done == self.len {
             return None;
         }
-        let first = self.start;
-        self.start += limit(first).min(self.end - first);
-        Some(first..self.start)
+        // SAFETY: `done` is at most `len`, and not equal.
+        unsafe { core::hint::assert_unchecked(done < self.len) };
+        self.done = done + 1;
+        // SAFETY: less than `first + len`.
+        Some(unsafe { self.first.unchecked_add(done) })
+    }
+}
+
+impl Deal for Stretch {
+    #[inline(always)]
+    fn next_run(&mut self, limit: impl FnOnce(usize) -> usize) -> Option<Range<usize>> {
+        let Range { start, end } = self.range();
+        if start == end {
+            return None;
+        }
+        let len = limit(start).min(end - start);
+        self.done += len;
+        Some(start..start + len)
     }
 }
 
@@ -138,12 +177,24 @@ impl Deal for Strided {
 }
 
 /// Cuts `range` into `members` stretches whose lengths differ by at most one, and returns the one of `member`.
+///
+/// # Panics
+/// If `member` is not below `members`.
 #[inline(always)]
-pub fn contiguous(range: Range<usize>, member: usize, members: usize) -> Range<usize> {
-    let len = range.end.saturating_sub(range.start);
+pub fn contiguous(range: Range<usize>, member: usize, members: usize) -> Stretch {
+    assert!(member < members, "there is no such member");
+    // Not a saturating subtraction, which the compiler does not see through.
+    let len = if range.start < range.end {
+        range.end - range.start
+    } else {
+        0
+    };
     let (each, left) = (len / members, len % members);
-    let start = range.start + member * each + member.min(left);
-    start..start + each + usize::from(member < left)
+    Stretch {
+        first: range.start + member * each + member.min(left),
+        done: 0,
+        len: each + usize::from(member < left),
+    }
 }
 
 /// One thread of one block of one grid, as a back end provides it.

@@ -16,7 +16,7 @@ use super::{flight::Flight, seat::Seat};
 use crate::kernel::{
     atomic::{Scope, Word},
     grid_barrier::{FlipBarrier, GridBarrier, GridState, Protocol},
-    hardware::{GridHardware, Hardware, Place, Rmw, Sealed, WaitFor, WaitSite, contiguous},
+    hardware::{GridHardware, Hardware, Place, Rmw, Sealed, Stretch, WaitFor, WaitSite, contiguous},
 };
 
 /// How many threads a block has.
@@ -139,7 +139,7 @@ unsafe fn load_word<T: Word>(at: *mut T, order: Ordering) -> T {
 impl<B: Block, G: Copy> Sealed for Cpu<'_, B, G> {}
 
 impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
-    type Deal = Range<usize>;
+    type Deal = Stretch;
 
     #[inline(always)]
     fn block(self) -> usize {
@@ -162,7 +162,7 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
         1
     }
     #[inline(always)]
-    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Range<usize> {
+    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Stretch {
         contiguous(range, member, members)
     }
 

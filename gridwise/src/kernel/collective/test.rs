@@ -11,7 +11,7 @@ use core::sync::atomic::Ordering;
 use super::*;
 use crate::kernel::{
     atomic::{Scope, Word},
-    hardware::{Rmw, Sealed, WaitSite, contiguous},
+    hardware::{Rmw, Sealed, Stretch, WaitSite, contiguous},
 };
 
 const WARP: usize = 4;
@@ -88,7 +88,7 @@ impl Thread<'_> {
 impl Sealed for Thread<'_> {}
 
 impl Hardware for Thread<'_> {
-    type Deal = Range<usize>;
+    type Deal = Stretch;
 
     fn block(self) -> usize {
         0
@@ -105,7 +105,7 @@ impl Hardware for Thread<'_> {
     fn warp_size(self) -> usize {
         WARP
     }
-    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Range<usize> {
+    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Stretch {
         contiguous(range, member, members)
     }
 

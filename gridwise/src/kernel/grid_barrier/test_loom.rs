@@ -17,7 +17,7 @@ use super::*;
 use crate::{
     kernel::{
         atomic::Word,
-        hardware::{Sealed, contiguous},
+        hardware::{Sealed, Stretch, contiguous},
     },
     sync::{Arc, explore},
 };
@@ -188,7 +188,7 @@ impl LoomAcc<'_> {
 impl Sealed for LoomAcc<'_> {}
 
 impl Hardware for LoomAcc<'_> {
-    type Deal = Range<usize>;
+    type Deal = Stretch;
 
     fn block(self) -> usize {
         self.rank / self.world.threads
@@ -205,7 +205,7 @@ impl Hardware for LoomAcc<'_> {
     fn warp_size(self) -> usize {
         1
     }
-    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Range<usize> {
+    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Stretch {
         contiguous(range, member, members)
     }
 

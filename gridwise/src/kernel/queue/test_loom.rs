@@ -20,7 +20,7 @@ use crate::{
     kernel::{
         SpanMut,
         atomic::{Scope, Word},
-        hardware::{Hardware, Place, Rmw, Sealed, WaitSite, contiguous},
+        hardware::{Hardware, Place, Rmw, Sealed, Stretch, WaitSite, contiguous},
     },
     sync::{Arc, explore},
 };
@@ -210,7 +210,7 @@ struct LoomAcc<'a> {
 impl Sealed for LoomAcc<'_> {}
 
 impl Hardware for LoomAcc<'_> {
-    type Deal = Range<usize>;
+    type Deal = Stretch;
 
     fn block(self) -> usize {
         self.block
@@ -227,7 +227,7 @@ impl Hardware for LoomAcc<'_> {
     fn warp_size(self) -> usize {
         1
     }
-    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Range<usize> {
+    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Stretch {
         contiguous(range, member, members)
     }
 
