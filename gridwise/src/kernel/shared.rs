@@ -64,6 +64,11 @@ pub trait SharedLayout: Copy + Sealed {
 }
 
 /// `N` elements of shared memory.
+///
+/// An access is checked, unless the compiler can prove the index. It can for `k = i - frame.start` with `i` of a frame of at most
+/// `N` indices; and for a neighbour that wraps around within the frame if a comparison chooses it,
+/// `if k + 1 < frame.len() { k + 1 } else { 0 }`, not a remainder or a test for equality, from which it does not see that the index
+/// stays inside. The loop is then about twice as fast.
 #[derive(Debug)]
 pub struct SharedArray<T, const N: usize> {
     offset: usize,
