@@ -6,7 +6,6 @@
 use std::{
     env, fs,
     io::Read,
-    path::PathBuf,
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -24,8 +23,8 @@ fn run_all_on(device: &str) {
 
 /// The examples, by their files: one that is not registered in the manifest fails as not built.
 fn names() -> Vec<String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../examples");
-    let files = fs::read_dir(folder).expect("the examples are beside the library");
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let files = fs::read_dir(folder).expect("the examples are the files of this package");
     let mut names: Vec<String> = files
         .map(|file| file.expect("the folder can be listed").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
@@ -50,7 +49,7 @@ fn run(name: &str, device: &str) -> Result<(), String> {
         .spawn()
         .map_err(|error| {
             format!(
-                "{}: {error}; is it in gridwise/Cargo.toml, and built?",
+                "{}: {error}; is it in examples/Cargo.toml, and built?",
                 program.display()
             )
         })?;
