@@ -4,7 +4,6 @@
 //! * [`raster`] draws meshes: triangles of very different size, through a two-level queue.
 //! * [`matrix`] reads matrices and graphs, and makes some up.
 //! * [`picture`] writes PNG files.
-#![forbid(unsafe_op_in_unsafe_fn)]
 
 pub mod mandelbrot;
 pub mod matrix;

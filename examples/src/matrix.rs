@@ -18,7 +18,7 @@ pub fn read(path: &Path) -> Result<Csr, Box<dyn Error>> {
     Ok(Csr::from_sorted_entries(matrix.rows, matrix.columns, entries)?)
 }
 
-/// A matrix whose rows have from none to many entries: like web pages and their links, a few have most of them. About 8 a row.
+/// A matrix whose rows have from none to many entries: like web pages and their links, a few have most of them. About 16 a row.
 ///
 /// # Panics
 /// If there is no memory for it.

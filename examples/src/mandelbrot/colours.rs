@@ -19,7 +19,7 @@ fn colour(iterations: u32, limit: u32) -> [u8; 3] {
     if iterations >= limit {
         return INSIDE;
     }
-    let along = (f64::from(iterations) + 1.0).ln() * 1.6;
+    let along = (f64::from(iterations) + 1.0).ln();
     let stop = along.floor();
     let [from, to] = [0, 1].map(|next| STOPS[(stop as usize + next) % STOPS.len()]);
     let part = along - stop;

@@ -1,6 +1,6 @@
 //! Meshes of triangles.
 
-use std::f32::consts::TAU;
+use std::{collections::HashMap, f32::consts::TAU};
 
 use super::vector::{Vector, add, cross, length, normalise, sub};
 
@@ -38,18 +38,22 @@ impl Mesh {
         }
     }
 
-    /// The direction that the surface faces at each corner: that of the triangles there, by their area. Of length 1, or 0 where
-    /// there is no triangle with an area.
+    /// The direction that the surface faces at each corner: that of the triangles there, by their area. Corners at one place count
+    /// as one: many files have seams, where each side has corners of its own. Of length 1, or 0 where no triangle has an area.
     pub fn normals(&self) -> Vec<[f32; 3]> {
-        let mut normals = vec![[0.0; 3]; self.positions.len()];
+        let place = |corner: &Vector| corner.map(f32::to_bits);
+        let mut sums = HashMap::new();
         for corners in &self.triangles {
-            let [a, b, c] = corners.map(|corner| self.positions[corner as usize]);
+            let corners = corners.map(|corner| self.positions[corner as usize]);
+            let [a, b, c] = corners;
             let normal = cross(sub(b, a), sub(c, a));
-            for &corner in corners {
-                normals[corner as usize] = add(normals[corner as usize], normal);
+            for corner in &corners {
+                let sum = sums.entry(place(corner)).or_insert([0.0; 3]);
+                *sum = add(*sum, normal);
             }
         }
-        normals.into_iter().map(normalise).collect()
+        let normal = |corner| sums.get(&place(corner)).copied().map(normalise).unwrap_or_default();
+        self.positions.iter().map(normal).collect()
     }
 
     /// The box around all corners: its lowest and its highest corner; around the origin if there are none.

@@ -99,7 +99,7 @@ impl Scene {
 impl Look {
     /// How far a point is from where the mesh stands, in radii, along the ground.
     #[inline(always)]
-    pub(super) fn from_foot(&self, point: [f32; 3]) -> [f32; 2] {
+    pub(super) fn offset_from_foot(&self, point: [f32; 3]) -> [f32; 2] {
         let from = sub(point, self.foot);
         [from[0] / self.radius, from[2] / self.radius]
     }

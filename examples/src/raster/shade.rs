@@ -113,7 +113,7 @@ fn clay(normal: Vector, towards: Vector) -> Vector {
 /// The light that comes from the ground: large squares, and a soft shade beneath the mesh.
 #[inline(always)]
 fn ground(look: &Look, point: Vector) -> Vector {
-    let [x, z] = look.from_foot(point);
+    let [x, z] = look.offset_from_foot(point);
     let square = ((x * 2.0).floor() + (z * 2.0).floor()).rem_euclid(2.0);
     let shade = 1.0 - 0.55 / (1.0 + (x * x + z * z) * (x * x + z * z) * 3.0);
     scale(GROUND[square as usize % 2], shade)
