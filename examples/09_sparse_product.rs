@@ -3,15 +3,15 @@
 //!
 //! `cargo run --release --example 09_sparse_product [MATRIX.mtx]`
 
-use std::{env, error::Error};
+use std::env;
 
 use gridwise::{algorithm::sparse::DeviceCsr, prelude::*};
-use gridwise_examples::matrix;
+use gridwise_examples::{failure::Failure, matrix};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Failure> {
     let matrix = match env::args_os().nth(1) {
         Some(path) => matrix::read(path.as_ref())?,
-        None => matrix::uneven(50_000),
+        None => matrix::uneven(20_000),
     };
     let x: Vec<f64> = (0..matrix.columns())
         .map(|column| 1.0 / (1.0 + column as f64))

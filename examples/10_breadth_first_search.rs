@@ -4,18 +4,18 @@
 //! `cargo run --release --example 10_breadth_first_search [GRAPH.mtx]`, where an entry in row *i* and column *j* is an edge from *i*
 //! to *j*.
 
-use std::{env, error::Error};
+use std::env;
 
 use gridwise::{
     algorithm::breadth_first::{Graph, sequential},
     prelude::*,
 };
-use gridwise_examples::matrix;
+use gridwise_examples::{failure::Failure, matrix};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Failure> {
     let edges = match env::args_os().nth(1) {
         Some(path) => matrix::read(path.as_ref())?,
-        None => matrix::network(14, 16),
+        None => matrix::network(13, 16),
     };
     let device = Device::from_env()?;
     let queue = device.queue();

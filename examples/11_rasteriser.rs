@@ -4,18 +4,24 @@
 //!
 //! `cargo run --release --example 11_rasteriser [MESH.obj [PICTURE.png]]`
 
-use std::{env, error::Error, path::PathBuf};
+use std::{env, path::PathBuf};
 
 use gridwise::prelude::*;
 use gridwise_examples::{
+    failure::Failure,
     picture::beside_program,
     raster::{kernel::Renderer, mesh::Mesh, obj, scene::Scene, sequentially, set_up},
 };
 
-/// Twice the picture's size: it is drawn so large, and then halved, which makes edges smooth.
-const SIZE: (u32, u32) = (1280, 960);
+/// Twice the picture's size: it is drawn so large, and then halved, which makes edges smooth. Small where the compiler does not
+/// optimise, so that it takes no longer.
+const SIZE: (u32, u32) = if cfg!(debug_assertions) {
+    (320, 240)
+} else {
+    (1280, 960)
+};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Failure> {
     let mut arguments = env::args_os().skip(1);
     let mesh = match arguments.next() {
         Some(path) => obj::read(path.as_ref())?,

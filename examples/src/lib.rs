@@ -3,8 +3,9 @@
 //! * [`mandelbrot`] is a picture whose cost depends on what it shows: tasks that make tasks.
 //! * [`raster`] draws meshes: triangles of very different size, through a two-level queue.
 //! * [`matrix`] reads matrices and graphs, and makes some up.
-//! * [`picture`] writes PNG files.
+//! * [`picture`] writes PNG files; [`failure`] is what `main` returns where files are read.
 
+pub mod failure;
 pub mod mandelbrot;
 pub mod matrix;
 pub mod picture;

@@ -1,15 +1,17 @@
 //! Matrices and graphs: from Matrix Market files, and made up where there is none.
 
-use std::{error::Error, path::Path};
+use std::path::Path;
 
 use gridwise::algorithm::sparse::Csr;
 use gridwise_cli::matrix_market::{Duplicates, read_matrix};
+
+use crate::failure::Failure;
 
 /// The matrix in a Matrix Market file; an entry that is given twice is refused.
 ///
 /// # Errors
 /// If the file cannot be read, or is malformed: the message names file and line. Or if there is no memory.
-pub fn read(path: &Path) -> Result<Csr, Box<dyn Error>> {
+pub fn read(path: &Path) -> Result<Csr, Failure> {
     let matrix = read_matrix(path, Duplicates::Error)?;
     let entries = matrix
         .entries
