@@ -28,7 +28,7 @@ fn main() -> Result<(), Failure> {
     let (width, height) = SIZE;
     let view = View::whole(width, height, ITERATIONS);
     let mut expected = vec![UNKNOWN; (width * height) as usize];
-    sequentially(&view, &mut expected, width as usize, Rectangle::whole(width, height));
+    sequentially(view, &mut expected, width as usize, Rectangle::whole(width, height));
 
     let device = Device::from_env()?;
     let queue = device.queue();
@@ -43,7 +43,7 @@ fn main() -> Result<(), Failure> {
             report.structure, report.launches, report.blocks
         );
     }
-    let picture = picture(&view, width as usize, &expected).halved();
+    let picture = picture(view, width as usize, &expected).halved();
     picture.write_png(&path)?;
     println!("{} × {} pixels in {}", picture.width, picture.height(), path.display());
     Ok(())

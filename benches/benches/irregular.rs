@@ -46,12 +46,12 @@ fn subdivision(threads: usize) {
     let view = View::whole(SIDE, SIDE, 1000);
     let pixels = (SIDE * SIDE) as usize;
     let mut expected = vec![UNKNOWN; pixels];
-    mandelbrot::serial(&view, SIDE, &mut expected, 1);
+    mandelbrot::serial(view, SIDE, &mut expected, 1);
     let expected = &expected;
-    let peer = move |run: fn(&View, u32, &mut [u32], u64, usize) -> Duration| {
+    let peer = move |run: fn(View, u32, &mut [u32], u64, usize) -> Duration| {
         move |repeats| {
             let mut image = vec![0; pixels];
-            let elapsed = run(&view, SIDE, &mut image, repeats, threads);
+            let elapsed = run(view, SIDE, &mut image, repeats, threads);
             assert!(image == *expected);
             elapsed
         }

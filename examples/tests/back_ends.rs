@@ -26,7 +26,7 @@ fn on_every_device(test: impl Fn(&str, &Queue)) {
     }
 }
 
-fn subdivided(view: &View, width: u32, height: u32) -> Vec<u32> {
+fn subdivided(view: View, width: u32, height: u32) -> Vec<u32> {
     let mut image = vec![UNKNOWN; (width * height) as usize];
     mandelbrot::sequentially(view, &mut image, width as usize, Rectangle::whole(width, height));
     image
@@ -39,7 +39,7 @@ fn subdivision_gives_the_sequential_picture() {
         for width in sizes {
             for height in [0, 1, SMALLEST + 1, 37] {
                 let view = View::whole(width.max(1), height.max(1), 30);
-                let expected = subdivided(&view, width, height);
+                let expected = subdivided(view, width, height);
                 let mut image = queue.device().zeroed(expected.len()).unwrap();
                 for strategy in [Strategy::Persistent, Strategy::Relaunch] {
                     mandelbrot::draw(queue, view, (width, height), &mut image, strategy).unwrap();
@@ -55,7 +55,7 @@ fn subdivision_gives_the_sequential_picture() {
 fn subdivision_works_in_a_queue_that_is_too_small_to_hold_all_rectangles() {
     on_every_device(|name, queue| {
         let view = View::whole(61, 61, 40);
-        let expected = subdivided(&view, 61, 61);
+        let expected = subdivided(view, 61, 61);
         let mut image = queue.device().zeroed(expected.len()).unwrap();
         let options = TaskOptions::default().capacity(1).keep(8);
         mandelbrot::draw(queue, view, (61, 61), &mut image, options).unwrap();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// One thread. Returns the time of `repeats` pictures of `side` by `side` pixels in `image`.
-pub fn serial(view: &View, side: u32, image: &mut [u32], repeats: u64) -> Duration {
+pub fn serial(view: View, side: u32, image: &mut [u32], repeats: u64) -> Duration {
     let start = Instant::now();
     for _ in 0..repeats {
         image.fill(UNKNOWN);
@@ -17,7 +17,7 @@ pub fn serial(view: &View, side: u32, image: &mut [u32], repeats: u64) -> Durati
 }
 
 /// `rayon::scope`, a spawn a rectangle, from inside the pool.
-pub fn rayon(view: &View, side: u32, image: &mut [u32], repeats: u64, threads: usize) -> Duration {
+pub fn rayon(view: View, side: u32, image: &mut [u32], repeats: u64, threads: usize) -> Duration {
     let pixels: Vec<AtomicU32> = image.iter().map(|_| AtomicU32::new(UNKNOWN)).collect();
     let work = Work {
         view,
@@ -44,7 +44,7 @@ pub fn rayon(view: &View, side: u32, image: &mut [u32], repeats: u64, threads: u
 
 #[derive(Clone, Copy)]
 struct Work<'a> {
-    view: &'a View,
+    view: View,
     width: usize,
     /// Atomic, so that no `unsafe` is needed; relaxed loads and stores are plain ones to the processor.
     pixels: &'a [AtomicU32],
@@ -88,17 +88,17 @@ mod test {
         for side in [1, 9, 100] {
             let view = View::whole(side, side, 50);
             let mut expected = vec![UNKNOWN; (side * side) as usize];
-            serial(&view, side, &mut expected, 1);
+            serial(view, side, &mut expected, 1);
             let check = |name: &str, run: &(dyn Fn(&mut [u32]) -> Duration + Sync)| {
                 let mut image = vec![0; expected.len()];
                 // On a thread of its own: peers pin their caller.
                 std::thread::scope(|scope| scope.spawn(|| run(&mut image)).join().unwrap());
                 assert_eq!(image, expected, "{name}, {side}");
             };
-            check("rayon", &|image| rayon(&view, side, image, 2, 2));
+            check("rayon", &|image| rayon(view, side, image, 2, 2));
             #[cfg(openmp)]
             check("OpenMP", &|image| {
-                super::super::openmp::mandelbrot(&view, side, image, 2, 2)
+                super::super::openmp::mandelbrot(view, side, image, 2, 2)
             });
         }
     }

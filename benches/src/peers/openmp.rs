@@ -185,7 +185,7 @@ pub fn cg(problem: &Problem, steps: u64, threads: usize) -> Solution {
 /// # Panics
 ///
 /// If `image` has not `side` by `side` pixels, or none.
-pub fn mandelbrot(view: &View, side: u32, image: &mut [u32], repeats: u64, threads: usize) -> Duration {
+pub fn mandelbrot(view: View, side: u32, image: &mut [u32], repeats: u64, threads: usize) -> Duration {
     assert!(
         side > 0 && image.len() == side as usize * side as usize,
         "an element a pixel"
@@ -195,7 +195,7 @@ pub fn mandelbrot(view: &View, side: u32, image: &mut [u32], repeats: u64, threa
         top,
         step,
         iterations,
-    } = *view;
+    } = view;
     let (team, image) = (team(threads), image.as_mut_ptr());
     // SAFETY: the image has the pixels that the function reads and writes, and lives through the call.
     Duration::from_nanos(unsafe {

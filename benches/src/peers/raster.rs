@@ -56,8 +56,13 @@ fn draw(scene: &Scene, nearest: &[AtomicU64], pixels: &mut [[u8; 3]]) {
         nearest,
     };
     rayon::scope(|scope| tiles.draw(scope, 0..starts[triangles.len()]));
-    let shaded = pixels.par_iter_mut().with_min_len(1024).zip(nearest).enumerate();
-    shaded.for_each(|(at, (pixel, nearest))| *pixel = surfaces.shade(&scene.look, at, nearest.load(Relaxed)));
+    let width = tiles.width.max(1);
+    let rows = pixels.par_chunks_mut(width).zip(nearest.par_chunks(width));
+    rows.enumerate().for_each(|(y, (row, nearest))| {
+        for (x, (pixel, nearest)) in row.iter_mut().zip(nearest).enumerate() {
+            *pixel = surfaces.shade(&scene.look, (x, y), nearest.load(Relaxed));
+        }
+    });
 }
 
 #[derive(Clone, Copy)]

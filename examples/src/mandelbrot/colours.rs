@@ -27,7 +27,7 @@ fn colour(iterations: u32, limit: u32) -> [u8; 3] {
 }
 
 /// A picture of what [`draw`](super::draw) computed.
-pub fn picture(view: &View, width: usize, image: &[u32]) -> Picture {
+pub fn picture(view: View, width: usize, image: &[u32]) -> Picture {
     Picture {
         width,
         pixels: image.iter().map(|&pixel| colour(pixel, view.iterations)).collect(),

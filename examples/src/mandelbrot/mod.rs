@@ -47,7 +47,7 @@ impl View {
 
     /// Iterations until the point under a pixel escapes.
     #[inline(always)]
-    pub fn escape(&self, x: u32, y: u32) -> u32 {
+    pub fn escape(self, x: u32, y: u32) -> u32 {
         let c_re = self.left + self.step * f64::from(x);
         let c_im = self.top - self.step * f64::from(y);
         let (mut re, mut im) = (0.0, 0.0);
@@ -147,7 +147,7 @@ impl Rectangle {
 }
 
 /// The same in plain code. `image` has the pixels of rows of `width`, [`UNKNOWN`] where they have to be computed.
-pub fn sequentially(view: &View, image: &mut [u32], width: usize, rectangle: Rectangle) {
+pub fn sequentially(view: View, image: &mut [u32], width: usize, rectangle: Rectangle) {
     let index = |x: u32, y: u32| y as usize * width + x as usize;
     let (mut least, mut most) = (u32::MAX, 0);
     for number in 0..rectangle.edge_len() {

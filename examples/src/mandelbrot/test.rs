@@ -52,7 +52,7 @@ fn the_subdivision_shows_what_every_pixel_by_itself_shows() {
     let (width, height) = (120, 97);
     let view = View::whole(width, height, 60);
     let mut image = vec![UNKNOWN; (width * height) as usize];
-    sequentially(&view, &mut image, width as usize, Rectangle::whole(width, height));
+    sequentially(view, &mut image, width as usize, Rectangle::whole(width, height));
     let differing = all(Rectangle::whole(width, height))
         .filter(|&(x, y)| image[(y * width + x) as usize] != view.escape(x, y))
         .count();

@@ -200,8 +200,10 @@ unsafe impl Kernel for Shade<'_> {
             normals: self.normals.as_slice(),
             triangles: self.triangles.as_slice(),
         };
-        for at in acc.threads_in_grid(0..self.nearest.len()) {
-            let colour = surfaces.shade(&self.look, at, self.nearest[at]);
+        let (width, height) = self.look.camera.size();
+        for [y, x] in acc.threads_in_grid([0..height, 0..width]) {
+            let at = y * width + x;
+            let colour = surfaces.shade(&self.look, (x, y), self.nearest[at]);
             self.colours.set(acc, at, colour);
         }
     }

@@ -61,11 +61,12 @@ pub fn sequentially(scene: &Scene) -> Picture {
         }
     }
     let surfaces = Surfaces::of(scene);
-    let pixels = nearest.iter().enumerate();
+    let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
     Picture {
         width,
-        pixels: pixels
-            .map(|(at, &packed)| surfaces.shade(&scene.look, at, packed))
+        pixels: places
+            .zip(nearest)
+            .map(|(place, packed)| surfaces.shade(&scene.look, place, packed))
             .collect(),
     }
 }

@@ -45,11 +45,10 @@ impl<'a> Surfaces<'a> {
         ScreenTriangle::new(&look.camera, corners)
     }
 
-    /// The colour of pixel `at`, row by row, whose nearest triangle is `packed`.
+    /// The colour of a pixel whose nearest triangle is `packed`.
     #[inline(always)]
-    pub fn shade(&self, look: &Look, at: usize, packed: u64) -> [u8; 3] {
-        let (width, _) = look.camera.size();
-        let ray = look.camera.ray(at % width, at / width);
+    pub fn shade(&self, look: &Look, (x, y): (usize, usize), packed: u64) -> [u8; 3] {
+        let ray = look.camera.ray(x, y);
         let towards = normalise(ray);
         let behind = mix(HORIZON, SKY, (towards[1] * 2.5 + 0.1).clamp(0.0, 1.0));
         let light = if packed == BACKGROUND {

@@ -79,7 +79,7 @@ impl ScreenTriangle {
     /// Calls `plot(x, y, packed)` for every pixel of one of its tiles: `packed` is the smaller, the nearer the triangle is there; at the
     /// same depth, the smaller its `number`. A pixel has the same depth whatever tile it is reached by.
     #[inline(always)]
-    pub fn draw_tile(&self, number: u32, tile: u32, mut plot: impl FnMut(u32, u32, u64)) {
+    pub fn draw_tile(self, number: u32, tile: u32, mut plot: impl FnMut(u32, u32, u64)) {
         let [left, upper, right, lower] = self.bounds;
         let (first_column, first_row) = (left / TILE, upper / TILE);
         let columns = (right - 1) / TILE - first_column + 1;

@@ -6,8 +6,8 @@ use crate::kernel::{Acc, Phase, Phased, Span, SpanMut, queue::LINE_WORDS};
 
 use super::UNREACHED;
 
-/// Vertices of the frontier in a claim.
-const CHUNK: u64 = 64;
+/// Vertices of the frontier that a block claims at once, for each of its threads: few, because some know many others.
+const CHUNK: u64 = 16;
 
 /// Vertices that a thread has found and not yet put into the next frontier, at most: places there are claimed so many at once.
 const FOUND: usize = 64;
@@ -64,13 +64,14 @@ unsafe impl Phased for Levels<'_> {
             vertices: [0; FOUND],
             count: 0,
         };
+        let chunk = CHUNK * acc.thread_count() as u64;
         loop {
-            let claim = || self.words.atomic(cursor(now)).fetch_add(acc, CHUNK, Ordering::Relaxed);
+            let claim = || self.words.atomic(cursor(now)).fetch_add(acc, chunk, Ordering::Relaxed);
             let start = acc.broadcast(claim);
             if start >= len {
                 break;
             }
-            for i in acc.threads_in_block(start as usize..len.min(start + CHUNK) as usize) {
+            for i in acc.threads_in_block(start as usize..len.min(start + chunk) as usize) {
                 self.visit(acc, at.step, frontier.get(acc, i), &mut found);
             }
         }
