@@ -12,7 +12,8 @@ use gridwise_benches::affinity;
 use gridwise_benches::harness::{self, Comparison};
 #[cfg(openmp)]
 use gridwise_benches::peers::openmp;
-use gridwise_benches::peers::{breadth_first, mandelbrot, raster, sparse_product};
+use gridwise_benches::peers::raster::{self, Spawns};
+use gridwise_benches::peers::{breadth_first, mandelbrot, sparse_product};
 use gridwise_examples::mandelbrot::{UNKNOWN, View, draw};
 use gridwise_examples::matrix::{network, uneven};
 use gridwise_examples::raster::{kernel::Renderer, scene::Scene};
@@ -98,16 +99,20 @@ fn rasteriser(threads: usize) {
             elapsed
         }
     };
+    let rayon = |spawns: Spawns| {
+        move |repeats| {
+            let (elapsed, picture) = raster::rayon(scene, spawns, repeats, threads);
+            assert!(picture == *expected);
+            elapsed
+        }
+    };
     let triangles = scene.mesh.triangles.len();
     Comparison::new(format!("rasteriser, {triangles} triangles on 1024², {threads} threads"))
         .unit("ms per picture")
-        .baseline("rayon::scope")
+        .baseline("rayon::scope, halving")
         .add("serial", 1, |repeats| raster::serial(scene, repeats).0)
-        .add("rayon::scope", 1, |repeats| {
-            let (elapsed, picture) = raster::rayon(scene, repeats, threads);
-            assert!(picture == *expected);
-            elapsed
-        })
+        .add("rayon::scope, halving", 1, rayon(Spawns::Halves))
+        .add("rayon::scope, a spawn a triangle", 1, rayon(Spawns::Triangles))
         .add("gridwise", 1, ours(threads))
         .add("gridwise, one block", 1, ours(1))
         .run();

@@ -24,9 +24,17 @@ pub fn serial(scene: &Scene, repeats: u64) -> (Duration, Picture) {
     (start.elapsed(), picture)
 }
 
-/// rayon: loops over triangles and pixels, and `rayon::scope` for the tiles between, which halves the list until a piece is small. From
-/// inside the pool. As [`serial`].
-pub fn rayon(scene: &Scene, repeats: u64, threads: usize) -> (Duration, Picture) {
+/// How `rayon::scope` is given the tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spawns {
+    /// As one list, which is halved until a piece is small.
+    Halves,
+    /// A spawn a triangle; the list of a large one is halved.
+    Triangles,
+}
+
+/// rayon: loops over triangles and pixels, and `rayon::scope` for the tiles between. From inside the pool. As [`serial`].
+pub fn rayon(scene: &Scene, spawns: Spawns, repeats: u64, threads: usize) -> (Duration, Picture) {
     let (width, height) = scene.look.camera.size();
     let nearest: Vec<AtomicU64> = (0..width * height).map(|_| AtomicU64::new(BACKGROUND)).collect();
     let mut pixels = vec![[0; 3]; width * height];
@@ -35,14 +43,14 @@ pub fn rayon(scene: &Scene, repeats: u64, threads: usize) -> (Duration, Picture)
     let elapsed = pool.install(|| {
         let start = Instant::now();
         for _ in 0..repeats {
-            draw(scene, &nearest, &mut pixels);
+            draw(scene, spawns, &nearest, &mut pixels);
         }
         start.elapsed()
     });
     (elapsed, Picture { width, pixels })
 }
 
-fn draw(scene: &Scene, nearest: &[AtomicU64], pixels: &mut [[u8; 3]]) {
+fn draw(scene: &Scene, spawns: Spawns, nearest: &[AtomicU64], pixels: &mut [[u8; 3]]) {
     let surfaces = Surfaces::of(scene);
     let numbers = (0..surfaces.triangles.len()).into_par_iter().with_min_len(256);
     let triangles: Vec<ScreenTriangle> = numbers.map(|number| surfaces.on_screen(&scene.look, number)).collect();
@@ -55,7 +63,16 @@ fn draw(scene: &Scene, nearest: &[AtomicU64], pixels: &mut [[u8; 3]]) {
         starts: &starts,
         nearest,
     };
-    rayon::scope(|scope| tiles.draw(scope, 0..starts[triangles.len()]));
+    rayon::scope(|scope| match spawns {
+        Spawns::Halves => tiles.draw(scope, 0..starts[triangles.len()]),
+        Spawns::Triangles => {
+            for &[start, end] in starts.array_windows() {
+                if start < end {
+                    scope.spawn(move |scope| tiles.draw(scope, start..end));
+                }
+            }
+        }
+    });
     let width = tiles.width.max(1);
     let rows = pixels.par_chunks_mut(width).zip(nearest.par_chunks(width));
     rows.enumerate().for_each(|(y, (row, nearest))| {
@@ -102,12 +119,14 @@ mod test {
     use super::*;
 
     #[test]
-    fn both_draw_the_same_picture() {
+    fn every_peer_draws_the_same_picture() {
         for size in [(0, 0), (1, 1), (70, 45)] {
             let scene = Scene::torus(12, 8, size);
             let (_, expected) = serial(&scene, 1);
-            let (_, picture) = rayon(&scene, 2, 2);
-            assert!(picture == expected, "{size:?}");
+            for spawns in [Spawns::Halves, Spawns::Triangles] {
+                let (_, picture) = rayon(&scene, spawns, 2, 2);
+                assert!(picture == expected, "{size:?} {spawns:?}");
+            }
         }
     }
 }

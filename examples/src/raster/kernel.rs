@@ -24,6 +24,7 @@ pub struct Renderer {
     normals: Buffer<[f32; 3]>,
     triangles: Buffer<[u32; 3]>,
     on_screen: Buffer<ScreenTriangle>,
+    tiles: Buffer<u32>,
     starts: Buffer<u64>,
     nearest: Buffer<u64>,
     colours: Buffer<[u8; 3]>,
@@ -44,6 +45,7 @@ impl Renderer {
             normals: queue.upload(&scene.normals)?,
             triangles: queue.upload(&scene.mesh.triangles)?,
             on_screen: device.zeroed(triangles)?,
+            tiles: device.zeroed(triangles)?,
             starts: device.zeroed(triangles + 1)?,
             nearest: device.zeroed(width * height)?,
             colours: device.zeroed(width * height)?,
@@ -61,12 +63,13 @@ impl Renderer {
             positions: self.positions.span(),
             triangles: self.triangles.span(),
             on_screen: self.on_screen.span_mut(),
+            tiles: self.tiles.span_mut(),
             nearest: self.nearest.span_mut(),
         };
         queue.launch(Blocks::Resident, set_up)?;
-        let tiles = starts(self.on_screen.span().iter().map(|triangle| triangle.tiles));
-        queue.write(&tiles, self.starts.span_mut())?;
-        let mut pieces = queue.pieces(tiles[triangles] as usize, LARGE_A_BLOCK, SMALL)?;
+        let starts = starts(queue.download(&self.tiles)?);
+        queue.write(&starts, self.starts.span_mut())?;
+        let mut pieces = queue.pieces(starts[triangles] as usize, LARGE_A_BLOCK, SMALL)?;
         let rasterise = Rasterise {
             tiles: pieces.fresh(queue),
             width: self.look.camera.size().0,
@@ -105,6 +108,8 @@ struct SetUp<'a> {
     positions: Span<'a, [f32; 3]>,
     triangles: Span<'a, [u32; 3]>,
     on_screen: SpanMut<'a, ScreenTriangle>,
+    /// How many each triangle has.
+    tiles: SpanMut<'a, u32>,
     nearest: SpanMut<'a, u64>,
 }
 
@@ -121,7 +126,9 @@ unsafe impl Kernel for SetUp<'_> {
             triangles: self.triangles.as_slice(),
         };
         for number in acc.threads_in_grid(0..surfaces.triangles.len()) {
-            self.on_screen.set(acc, number, surfaces.on_screen(&self.look, number));
+            let triangle = surfaces.on_screen(&self.look, number);
+            self.on_screen.set(acc, number, triangle);
+            self.tiles.set(acc, number, triangle.tiles);
         }
         for pixel in acc.threads_in_grid(0..self.nearest.len()) {
             self.nearest.set(acc, pixel, BACKGROUND);
