@@ -4,7 +4,15 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 5] = ["barrier", "cg", "jacobi", "launch", "neighbour_sum"];
+const SOURCES: [&str; 7] = [
+    "barrier",
+    "cg",
+    "jacobi",
+    "launch",
+    "mandelbrot",
+    "neighbour_sum",
+    "sparse_product",
+];
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(openmp)");
@@ -19,6 +27,8 @@ fn openmp() -> Result<(), String> {
     let mut build = cc::Build::new();
     // The peers are measured whatever the profile, so never unoptimised.
     build.opt_level(3).std("gnu11").flag("-fopenmp").warnings(true);
+    // Rust rounds after each operation, so that results can be compared bit for bit.
+    build.flag_if_supported("-ffp-contract=off");
     // Both languages must be allowed the same instructions. Rust's baseline is C's baseline; `-C target-cpu=native` is `-march=native`, recognised by a
     // feature that no baseline has.
     if env::var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|list| list.split(',').any(|feature| feature == "avx2")) {

@@ -1,132 +1,50 @@
-//! The Mandelbrot set by Mariani and Silver's subdivision: a square whose edge is of one colour is filled, any other is cut in
-//! four. How deep that goes depends on the data, so squares are tasks that make tasks.
+//! The Mandelbrot set by Mariani and Silver's subdivision: a rectangle whose edge is of one colour is filled, any other is cut in
+//! four. How deep that goes depends on the data, so rectangles are tasks that make tasks. The kernel is in `src/mandelbrot/`.
 //!
-//! `cargo run --release --example 08_adaptive_subdivision`
+//! `cargo run --release --example 08_adaptive_subdivision [PICTURE.png]`
+
+use std::{env, path::PathBuf};
 
 use gridwise::prelude::*;
+use gridwise_examples::{
+    failure::Failure,
+    mandelbrot::{Rectangle, UNKNOWN, View, draw, picture, sequentially},
+    picture::beside_program,
+};
 
-const SIDE: u32 = 128;
-/// Squares of this side or less are computed point by point.
-const SMALLEST: u32 = 8;
-const ITERATIONS: u32 = 200;
+/// Twice the picture's size: it is drawn so large, and then halved, which makes edges smooth. Small where the compiler does not
+/// optimise, so that it takes no longer.
+const SIZE: (u32, u32) = if cfg!(debug_assertions) {
+    (400, 320)
+} else {
+    (1200, 960)
+};
+const ITERATIONS: u32 = 400;
 
-/// Iterations until the point escapes.
-fn escape(x: u32, y: u32) -> u32 {
-    let [re, im] = [x, y].map(|axis| f64::from(axis) / f64::from(SIDE) * 3.0);
-    let (c_re, c_im) = (re - 2.2, im - 1.5);
-    let (mut re, mut im) = (0.0, 0.0);
-    for iteration in 0..ITERATIONS {
-        if re * re + im * im > 4.0 {
-            return iteration;
-        }
-        (re, im) = (re * re - im * im + c_re, 2.0 * re * im + c_im);
-    }
-    ITERATIONS
-}
+fn main() -> Result<(), Failure> {
+    let path = env::args_os()
+        .nth(1)
+        .map_or_else(beside_program, |path| Ok(PathBuf::from(path)))?;
+    let (width, height) = SIZE;
+    let view = View::whole(width, height, ITERATIONS);
+    let mut expected = vec![UNKNOWN; (width * height) as usize];
+    sequentially(view, &mut expected, width as usize, Rectangle::whole(width, height));
 
-/// A square: its corner and its side.
-type Square = [u32; 3];
-
-/// Point `number` of the edge of a square.
-fn on_edge([x, y, side]: Square, number: usize) -> (u32, u32) {
-    let (along, last) = (number as u32 % side, side - 1);
-    match number as u32 / side {
-        0 => (x + along, y),
-        1 => (x + along, y + last),
-        2 => (x, y + along),
-        _ => (x + last, y + along),
-    }
-}
-
-fn quarters([x, y, side]: Square) -> [Square; 4] {
-    let half = side / 2;
-    [[x, y], [x + half, y], [x, y + half], [x + half, y + half]].map(|[x, y]| [x, y, half])
-}
-
-#[repr(C)]
-struct Subdivide<'a> {
-    image: SpanMut<'a, u32>,
-}
-
-// SAFETY: a square is either filled or cut: squares that are filled do not overlap, and a point of one is written by one thread.
-unsafe impl Tasks for Subdivide<'_> {
-    const NAME: &'static str = "subdivide";
-    type Task = Square;
-    type Shared = ();
-    const MOST_SPAWNS: usize = 4;
-
-    fn run<A: Acc>(self, acc: A, _: (), square: Square, spawner: Spawner<'_, '_, Square>) {
-        let [x, y, side] = square;
-        let colour = escape(x, y);
-        let uniform = acc
-            .threads_in_block(0..4 * side as usize)
-            .map(|number| on_edge(square, number))
-            .all(|(x, y)| escape(x, y) == colour);
-        let uniform = acc.sync_block_all(uniform);
-        if !uniform && side > SMALLEST {
-            for quarter in acc.threads_in_block(0..4) {
-                spawner.spawn(acc, quarters(square)[quarter]);
-            }
-            return;
-        }
-        let (columns, rows) = (x as usize..(x + side) as usize, y as usize..(y + side) as usize);
-        for [y, x] in acc.threads_in_block([rows, columns]) {
-            let value = if uniform { colour } else { escape(x as u32, y as u32) };
-            self.image.set(acc, y * SIDE as usize + x, value);
-        }
-    }
-}
-
-/// The same in plain code.
-fn sequentially(image: &mut [u32], square: Square) {
-    let [x, y, side] = square;
-    let colour = escape(x, y);
-    let uniform = (0..4 * side as usize)
-        .map(|number| on_edge(square, number))
-        .all(|(x, y)| escape(x, y) == colour);
-    if !uniform && side > SMALLEST {
-        for quarter in quarters(square) {
-            sequentially(image, quarter);
-        }
-        return;
-    }
-    for y in y..y + side {
-        for x in x..x + side {
-            image[(y * SIDE + x) as usize] = if uniform { colour } else { escape(x, y) };
-        }
-    }
-}
-
-fn main() -> Result<(), gridwise::Error> {
     let device = Device::from_env()?;
     let queue = device.queue();
-    let mut expected = vec![0; (SIDE * SIDE) as usize];
-    sequentially(&mut expected, [0, 0, SIDE]);
-
+    let mut image = device.zeroed(expected.len())?;
     for strategy in [Strategy::Persistent, Strategy::Relaunch] {
-        let mut image = device.zeroed::<u32>(expected.len())?;
-        let kernel = Subdivide {
-            image: image.span_mut(),
-        };
-        let report = queue.run_tasks(kernel, &[[0, 0, SIDE]], TaskOptions::from(strategy).counters())?;
-        assert_eq!(queue.download(&image)?, expected);
-        let tasks: u64 = report.counters.iter().flatten().map(|block| block.tasks).sum();
+        let options = TaskOptions::from(strategy).counters();
+        let report = draw(&queue, view, SIZE, &mut image, options)?;
+        assert!(queue.download(&image)? == expected, "the picture is the sequential one");
+        let rectangles: u64 = report.counters.iter().flatten().map(|block| block.tasks).sum();
         println!(
-            "{}: {tasks} squares in {} launches of {} blocks",
+            "{}: {rectangles} rectangles in {} launches of {} blocks",
             report.structure, report.launches, report.blocks
         );
     }
-    for row in expected.chunks(SIDE as usize).step_by(6) {
-        let shade = |&value: &u32| {
-            if value == ITERATIONS {
-                '#'
-            } else if value > 6 {
-                '+'
-            } else {
-                ' '
-            }
-        };
-        println!("{}", row.iter().step_by(2).map(shade).collect::<String>());
-    }
+    let picture = picture(view, width as usize, &expected).halved();
+    picture.write_png(&path)?;
+    println!("{} × {} pixels in {}", picture.width, picture.height(), path.display());
     Ok(())
 }

@@ -22,6 +22,7 @@
 //! | [`peers::barrier`] | spinning and yielding barriers by hand, `std::sync::Barrier` |
 //! | [`peers::launch`] | empty regions: spinning pool by hand, rayon, fork_union, `std::thread::scope` |
 //! | [`peers::jacobi`], [`peers::neighbour_sum`], [`peers::cg`] | the same problem on each peer, results comparable |
+//! | [`peers::mandelbrot`], [`peers::raster`], [`peers::sparse_product`], [`peers::breadth_first`] | irregular work; the problems are those of the examples |
 //! | `peers::openmp` | all of it in C with OpenMP, present with `cfg(openmp)` |
 //!
 //! # What the figures can and cannot say

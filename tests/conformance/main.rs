@@ -11,6 +11,7 @@
 
 mod atomics;
 mod block_barrier;
+mod breadth_first;
 mod chunks;
 mod collectives;
 mod copies;
@@ -27,6 +28,7 @@ mod residency;
 mod scopes;
 mod self_waits;
 mod shared_memory;
+mod sparse_product;
 mod support;
 mod tasks;
 
@@ -253,6 +255,17 @@ macro_rules! tests {
                 tasks_of_several_blocks_share_the_work,
                 blocks_with_tasks_feed_those_that_wait,
                 a_run_of_tasks_keeps_the_headroom,
+            ];
+            sparse_product: [
+                products_have_the_bits_of_the_sequential_one,
+                a_matrix_is_multiplied_many_times,
+            ];
+            breadth_first: [
+                levels_are_those_of_the_sequential_search,
+                a_path_has_a_level_a_vertex,
+                a_star_fills_a_frontier_at_once,
+                loops_and_lone_vertices_change_nothing,
+                edges_lead_one_way,
             ];
             failures: [
                 a_panic_names_block_thread_and_message,

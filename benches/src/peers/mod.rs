@@ -1,14 +1,18 @@
 //! The peers: the same problems written by hand and with other libraries.
 
 pub mod barrier;
+pub mod breadth_first;
 pub mod cg;
 pub mod jacobi;
 pub mod launch;
+pub mod mandelbrot;
 pub mod neighbour_sum;
 #[cfg(openmp)]
 pub mod openmp;
 pub mod poisson;
+pub mod raster;
 pub mod shared;
+pub mod sparse_product;
 pub mod spinning_pool;
 pub mod team;
 

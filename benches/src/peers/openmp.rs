@@ -7,6 +7,8 @@ use super::cg::{Problem, Solution};
 use super::jacobi::{Run, initial};
 use super::launch::median_times;
 use crate::affinity;
+use gridwise::algorithm::sparse::Csr;
+use gridwise_examples::mandelbrot::View;
 use std::ffi::c_int;
 use std::time::Duration;
 
@@ -39,6 +41,30 @@ unsafe extern "C" {
         steps: u64,
         x: *mut f64,
         norm: *mut f64,
+        pin: Pin,
+    ) -> u64;
+    fn gridwise_omp_mandelbrot(
+        threads: c_int,
+        left: f64,
+        top: f64,
+        step: f64,
+        iterations: u32,
+        width: u32,
+        height: u32,
+        repeats: u64,
+        image: *mut u32,
+        pin: Pin,
+    ) -> u64;
+    fn gridwise_omp_sparse_product(
+        threads: c_int,
+        rows: usize,
+        offsets: *const u32,
+        columns: *const u32,
+        values: *const f64,
+        x: *const f64,
+        chunk: c_int,
+        repeats: u64,
+        y: *mut f64,
         pin: Pin,
     ) -> u64;
 }
@@ -152,6 +178,56 @@ pub fn cg(problem: &Problem, steps: u64, threads: usize) -> Solution {
         x,
         norm,
     }
+}
+
+/// A task a rectangle: as [`rayon`](super::mandelbrot::rayon).
+///
+/// # Panics
+///
+/// If `image` has not `side` by `side` pixels, or none.
+pub fn mandelbrot(view: View, side: u32, image: &mut [u32], repeats: u64, threads: usize) -> Duration {
+    assert!(
+        side > 0 && image.len() == side as usize * side as usize,
+        "an element a pixel"
+    );
+    let View {
+        left,
+        top,
+        step,
+        iterations,
+    } = view;
+    let (team, image) = (team(threads), image.as_mut_ptr());
+    // SAFETY: the image has the pixels that the function reads and writes, and lives through the call.
+    Duration::from_nanos(unsafe {
+        gridwise_omp_mandelbrot(team, left, top, step, iterations, side, side, repeats, image, pin)
+    })
+}
+
+/// A `parallel for` over the rows, claimed in chunks of `chunk`: as [`rayon`](super::sparse_product::rayon).
+///
+/// # Panics
+///
+/// If a vector does not fit the matrix, or `chunk` is 0.
+pub fn sparse_product(matrix: &Csr, x: &[f64], y: &mut [f64], chunk: usize, repeats: u64, threads: usize) -> Duration {
+    assert_eq!((x.len(), y.len()), (matrix.columns(), matrix.rows()));
+    assert!(chunk > 0, "a chunk has at least one row");
+    // SAFETY: the arrays have the sizes that the matrix's rows and offsets give (`Csr` holds to that), `y` overlaps no other, and all
+    // live through the call.
+    let elapsed = unsafe {
+        gridwise_omp_sparse_product(
+            team(threads),
+            matrix.rows(),
+            matrix.row_offsets().as_ptr(),
+            matrix.column_indices().as_ptr(),
+            matrix.values().as_ptr(),
+            x.as_ptr(),
+            chunk as c_int,
+            repeats,
+            y.as_mut_ptr(),
+            pin,
+        )
+    };
+    Duration::from_nanos(elapsed)
 }
 
 #[cfg(test)]

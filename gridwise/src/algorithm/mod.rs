@@ -1,7 +1,9 @@
 //! Ready-made algorithms, kernel half and host half together.
 //!
-//! * [`sparse`] holds sparse matrices, checked when they are made.
+//! * [`sparse`] holds sparse matrices, checked when they are made, and their products with vectors.
+//! * [`breadth_first`] finds how far the vertices of a graph are from where a search begins.
 //! * [`solve`] solves sparse linear systems: the whole iteration runs inside the kernel, which decides itself when to stop.
 
+pub mod breadth_first;
 pub mod solve;
 pub mod sparse;

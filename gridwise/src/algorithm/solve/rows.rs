@@ -6,7 +6,7 @@
 //! a grid of a given size gives the same bits every time.
 
 use crate::{
-    algorithm::sparse::Csr,
+    algorithm::sparse::{Csr, DeviceEntries, Entries},
     host::{buffer::Buffer, error::Error, queue::Queue},
     kernel::{Acc, Span, SpanMut},
 };
@@ -21,9 +21,7 @@ pub(super) const LANES: usize = 4;
 /// The matrix on a device, and which rows each block owns.
 #[derive(Debug)]
 pub(super) struct DeviceRows {
-    offsets: Buffer<u32>,
-    columns: Buffer<u32>,
-    values: Buffer<f64>,
+    entries: DeviceEntries,
     /// Block `b` owns the rows from `cuts[b]` to `cuts[b + 1]`.
     cuts: Buffer<u64>,
     /// [`SUMS`] numbers a block.
@@ -33,9 +31,7 @@ pub(super) struct DeviceRows {
 /// A kernel's view of [`DeviceRows`].
 #[repr(C)]
 pub(super) struct Rows<'a> {
-    offsets: Span<'a, u32>,
-    columns: Span<'a, u32>,
-    values: Span<'a, f64>,
+    entries: Entries<'a>,
     cuts: Span<'a, u64>,
     sums: SpanMut<'a, f64>,
 }
@@ -69,18 +65,8 @@ pub(super) fn cuts(row_offsets: &[u32], blocks: usize) -> Vec<u64> {
 impl DeviceRows {
     /// Copies the matrix to the device, each entry scaled by `scale(column)`. It is cut by [`cut`](Self::cut).
     pub(super) fn new(queue: &Queue, matrix: &Csr, scale: Option<&[f64]>) -> Result<Self, Error> {
-        let values = match scale {
-            None => queue.upload(matrix.values())?,
-            Some(scale) => {
-                let entries = matrix.values().iter().zip(matrix.column_indices());
-                let scaled: Vec<f64> = entries.map(|(value, &column)| value * scale[column as usize]).collect();
-                queue.upload(&scaled)?
-            }
-        };
         Ok(Self {
-            offsets: queue.upload(matrix.row_offsets())?,
-            columns: queue.upload(matrix.column_indices())?,
-            values,
+            entries: DeviceEntries::upload(queue, matrix, scale)?,
             cuts: queue.upload(&[])?,
             sums: queue.upload(&[])?,
         })
@@ -88,16 +74,14 @@ impl DeviceRows {
 
     /// Cuts the matrix for a grid of that many blocks.
     pub(super) fn cut(&mut self, queue: &Queue, blocks: usize) -> Result<(), Error> {
-        self.cuts = queue.upload(&cuts(&self.offsets.span(), blocks))?;
+        self.cuts = queue.upload(&cuts(self.entries.row_offsets(), blocks))?;
         self.sums = queue.device().zeroed(blocks * SUMS)?;
         Ok(())
     }
 
     pub(super) fn view(&mut self) -> Rows<'_> {
         Rows {
-            offsets: self.offsets.span(),
-            columns: self.columns.span(),
-            values: self.values.span(),
+            entries: self.entries.view(),
             cuts: self.cuts.span(),
             sums: self.sums.span_mut(),
         }
@@ -122,22 +106,11 @@ impl Rows<'_> {
         acc: A,
         run: Range<usize>,
         x: &SpanMut<'_, f64>,
-        mut each: impl FnMut(usize, f64),
+        each: impl FnMut(usize, f64),
     ) {
-        let offsets = &self.offsets[run.start..=run.end];
-        let (columns, values) = (self.columns.as_slice(), self.values.as_slice());
-        for (i, ends) in offsets.array_windows::<2>().enumerate() {
-            let mut sum = 0.0;
-            for entry in ends[0] as usize..ends[1] as usize {
-                // SAFETY: the offsets of a `Csr` do not exceed its entries.
-                let value = unsafe { values.get_unchecked(entry) };
-                // SAFETY: as for the value; there are as many columns.
-                let column = unsafe { *columns.get_unchecked(entry) } as usize;
-                // SAFETY: the columns of a `Csr` are below their number; the caller vouches for `x`.
-                sum += value * unsafe { x.get_unchecked(acc, column) };
-            }
-            each(i, sum);
-        }
+        // SAFETY: the entries ask for columns of the matrix, and the caller vouches for `x`.
+        let element = |column| unsafe { x.get_unchecked(acc, column) };
+        self.entries.multiply(run, element, each);
     }
 
     /// Adds up `parts` over the threads of the block and stores the sums from number `first` on. Every thread of the block calls

@@ -1,9 +1,14 @@
-//! Sparse matrices in compressed sparse rows, in host memory.
+//! Sparse matrices in compressed sparse rows: in host memory, and on a device, to be multiplied by vectors.
 
 use thiserror::Error;
 
+mod entries;
+mod product;
 #[cfg(test)]
 mod test;
+
+pub(crate) use entries::{DeviceEntries, Entries};
+pub use product::{DeviceCsr, ProductError};
 
 /// A sparse matrix in compressed sparse rows.
 ///
@@ -223,11 +228,11 @@ impl Csr {
         assert_eq!(y.len(), self.rows(), "one element of y a row");
         for (row, y) in y.iter_mut().enumerate() {
             let (columns, values) = self.row(row);
+            // From +0, where `sum` would begin with -0 and leave that in a row without entries.
             *y = columns
                 .iter()
                 .zip(values)
-                .map(|(&column, value)| value * x[column as usize])
-                .sum();
+                .fold(0.0, |sum, (&column, value)| sum + value * x[column as usize]);
         }
     }
 }

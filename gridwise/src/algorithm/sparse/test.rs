@@ -1,4 +1,5 @@
 use super::*;
+use crate::host::device::Device;
 
 fn dense(rows: usize, columns: usize, values: &[f64]) -> Csr {
     let entries = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
@@ -104,4 +105,30 @@ fn symmetric_is_exactly_equal_to_the_transpose() {
     assert!(!dense(2, 3, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]).is_symmetric());
     // The mirror image of the last entry would lie in a row that has ended.
     assert!(!dense(2, 2, &[0.0, 0.0, 1.0, 0.0]).is_symmetric());
+}
+
+#[test]
+fn the_product_of_an_empty_row_is_a_positive_zero() {
+    let matrix = dense(2, 2, &[0.0, 0.0, 0.0, 1.0]);
+    let mut y = [1.0; 2];
+    matrix.multiply(&[-1.0, -0.0], &mut y);
+    assert_eq!(y.map(f64::to_bits), [0; 2]);
+}
+
+#[test]
+fn vectors_that_do_not_fit_a_matrix_are_refused() {
+    let queue = Device::open("cpu:blocks=1").unwrap().queue();
+    let mut matrix = DeviceCsr::upload(&queue, &dense(1, 2, &[1.0, 2.0])).unwrap();
+    assert_eq!((matrix.rows(), matrix.columns()), (1, 2));
+    let error = matrix.multiply(&queue, &[1.0]).unwrap_err();
+    assert!(
+        matches!(error, ProductError::VectorLength { len: 1, columns: 2 }),
+        "{error}"
+    );
+    let (x, mut y) = (queue.upload(&[1.0, 1.0]).unwrap(), queue.upload(&[0.0, 0.0]).unwrap());
+    let error = matrix.multiply_into(&queue, x.span(), y.span_mut()).unwrap_err();
+    assert!(
+        matches!(error, ProductError::ProductLength { len: 2, rows: 1 }),
+        "{error}"
+    );
 }

@@ -6,7 +6,7 @@
 use std::{
     env, fs,
     io::Read,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -18,14 +18,14 @@ const LIMIT: Duration = Duration::from_secs(120);
 fn run_all_on(device: &str) {
     let names = names();
     assert!(names.len() >= 2, "no examples found");
-    let failures: Vec<String> = names.iter().filter_map(|name| run(name, device).err()).collect();
+    let failures: Vec<String> = names.iter().filter_map(|name| run(name, device, &[]).err()).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
 /// The examples, by their files: one that is not registered in the manifest fails as not built.
 fn names() -> Vec<String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../examples");
-    let files = fs::read_dir(folder).expect("the examples are beside the library");
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let files = fs::read_dir(folder).expect("the examples are the files of this package");
     let mut names: Vec<String> = files
         .map(|file| file.expect("the folder can be listed").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
@@ -35,7 +35,7 @@ fn names() -> Vec<String> {
     names
 }
 
-fn run(name: &str, device: &str) -> Result<(), String> {
+fn run(name: &str, device: &str, arguments: &[&Path]) -> Result<(), String> {
     // This test is target/PROFILE/deps/examples-HASH; the examples are in target/PROFILE/examples.
     let test = env::current_exe().expect("the test knows its own path");
     let profile = test.ancestors().nth(2).expect("the test is in target/PROFILE/deps");
@@ -44,13 +44,14 @@ fn run(name: &str, device: &str) -> Result<(), String> {
         .join(name)
         .with_extension(env::consts::EXE_EXTENSION);
     let mut child = Command::new(&program)
+        .args(arguments)
         .env("GRIDWISE_DEVICE", device)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| {
             format!(
-                "{}: {error}; is it in gridwise/Cargo.toml, and built?",
+                "{}: {error}; is it in examples/Cargo.toml, and built?",
                 program.display()
             )
         })?;
@@ -114,4 +115,51 @@ fn the_examples_are_right_on_five_blocks() {
 #[test]
 fn the_examples_are_right_on_blocks_of_three_threads() {
     run_all_on("cpu:blocks=2,threads=3");
+}
+
+#[test]
+fn the_examples_read_files_from_public_collections() {
+    let folder = env::var_os("GRIDWISE_SHARED_DATA").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")),
+        PathBuf::from,
+    );
+    let picture = env::temp_dir().join(format!("gridwise-example-{}.png", std::process::id()));
+    for (example, file, more) in [
+        ("09_sparse_product", "matrices/bcsstk13.mtx", None),
+        ("09_sparse_product", "matrices/lp_afiro.mtx", None),
+        ("10_breadth_first_search", "matrices/karate.mtx", None),
+        ("10_breadth_first_search", "matrices/jagmesh7.mtx", None),
+        ("11_rasteriser", "meshes/teapot.obj", Some(&*picture)),
+        ("11_rasteriser", "meshes/cow.obj", Some(&*picture)),
+    ] {
+        let file = folder.join(file);
+        if file.exists() {
+            let arguments: Vec<&Path> = [&*file].into_iter().chain(more).collect();
+            run(example, "cpu:blocks=2", &arguments).unwrap();
+            assert!(more.is_none_or(|picture| fs::remove_file(picture).is_ok()));
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_with_its_line() {
+    for (example, extension, text) in [
+        (
+            "09_sparse_product",
+            "mtx",
+            "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 3\n",
+        ),
+        (
+            "10_breadth_first_search",
+            "mtx",
+            "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 x\n",
+        ),
+        ("11_rasteriser", "obj", "v 0 0 0\nv 1 0 0\nf 1 2 3\n"),
+    ] {
+        let file = env::temp_dir().join(format!("gridwise-malformed-{}.{extension}", std::process::id()));
+        fs::write(&file, text).unwrap();
+        let error = run(example, "cpu:blocks=1", &[&file]).unwrap_err();
+        fs::remove_file(&file).unwrap();
+        assert!(error.contains(&format!("{}:3: ", file.display())), "{error}");
+    }
 }

@@ -1,0 +1,2 @@
+mod coverage;
+mod obj;
