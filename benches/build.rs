@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 5] = ["barrier", "cg", "jacobi", "launch", "neighbour_sum"];
+const SOURCES: [&str; 7] = ["barrier", "cg", "jacobi", "launch", "loops", "neighbour_sum", "tasks"];
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(openmp)");

@@ -4,12 +4,14 @@ pub mod barrier;
 pub mod cg;
 pub mod jacobi;
 pub mod launch;
+pub mod loops;
 pub mod neighbour_sum;
 #[cfg(openmp)]
 pub mod openmp;
 pub mod poisson;
 pub mod shared;
 pub mod spinning_pool;
+pub mod tasks;
 pub mod team;
 
 use crate::affinity;
