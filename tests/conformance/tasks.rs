@@ -73,7 +73,7 @@ fn root(nodes: usize) -> &'static [u32] {
 }
 
 /// Every way to run tasks.
-fn ways() -> Vec<TaskOptions> {
+fn ways() -> Vec<TaskOptions<'static>> {
     let mut ways = Vec::new();
     for strategy in [Strategy::Persistent, Strategy::Relaunch] {
         for order in [Order::Lifo, Order::Fifo] {
