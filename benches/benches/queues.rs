@@ -45,7 +45,11 @@ fn loops_with_chunks(threads: usize, items: &Items) {
     Comparison::new(format!("loop, {threads} threads, items of 50 ns, guided"))
         .unit("ns per item")
         .per_iteration(ITEMS as u64)
-        .baseline(if cfg!(openmp) { "omp guided, 1" } else { "gridwise, guided" })
+        .baseline(if cfg!(openmp) {
+            "omp guided, 1"
+        } else {
+            "gridwise, guided"
+        })
         .with(|comparison| peers(comparison, items, threads))
         .run();
 }
@@ -138,9 +142,8 @@ fn chains(threads: usize, problem: &Chains) {
     let comparison = comparison.add("omp task", 1, move |passes| {
         gridwise_benches::peers::openmp::chains(problem, passes, threads)
     });
-    let ours = move |threads, strategy| {
-        move |passes| ours::chains(problem, passes, threads, TaskOptions::from(strategy))
-    };
+    let ours =
+        move |threads, strategy| move |passes| ours::chains(problem, passes, threads, TaskOptions::from(strategy));
     comparison
         .add("gridwise", 1, ours(threads, Strategy::Persistent))
         .add("gridwise, by generations", 1, ours(threads, Strategy::Relaunch))
@@ -190,7 +193,8 @@ const LAST: [Duration; 3] = [
 ];
 
 fn termination(threads: usize) {
-    let comparison = Comparison::new(format!("the end of a run, {threads} threads")).unit("ns from the last task to the end");
+    let comparison =
+        Comparison::new(format!("the end of a run, {threads} threads")).unit("ns from the last task to the end");
     LAST.into_iter()
         .fold(comparison, |comparison, last| {
             let steps = busy::steps_for(last);

@@ -48,7 +48,8 @@ unsafe impl<H: Hands> Kernel for Loop<'_, H> {
     fn run<A: Acc>(self, acc: A, _: ()) {
         let (steps, own) = (self.steps.as_slice(), acc.block_index() * LINE);
         let mut sum = self.sums.get(acc, own);
-        self.hands.each(acc, |range| sum = sum.wrapping_add(loops::range(steps, range)));
+        self.hands
+            .each(acc, |range| sum = sum.wrapping_add(loops::range(steps, range)));
         self.sums.set(acc, own, sum);
         self.ends.set(acc, own, self.base.elapsed().as_nanos() as u64);
     }

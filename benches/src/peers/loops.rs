@@ -30,7 +30,11 @@ impl Items {
 
     /// `len` items of growing length, with that mean: as the rows of a triangle.
     pub fn growing(len: usize, mean: u64) -> Self {
-        Self::new((0..len).map(|index| (2 * mean * index as u64 / len as u64) as u32).collect())
+        Self::new(
+            (0..len)
+                .map(|index| (2 * mean * index as u64 / len as u64) as u32)
+                .collect(),
+        )
     }
 
     /// `len` items of very different length in random places: the longest takes `longest` steps, the one of rank *r* a part *1/r* of that.

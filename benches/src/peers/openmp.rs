@@ -188,17 +188,7 @@ pub fn loops(items: &Items, schedule: Schedule, passes: u64, threads: usize) -> 
 pub fn chains(problem: &Chains, passes: u64, threads: usize) -> Duration {
     let ((chains, links), mut sum) = (problem.shape(), 0);
     // SAFETY: `sum` is one word, and lives through the call.
-    let elapsed = unsafe {
-        gridwise_omp_chains(
-            team(threads),
-            chains,
-            links,
-            problem.steps(),
-            passes,
-            &mut sum,
-            pin,
-        )
-    };
+    let elapsed = unsafe { gridwise_omp_chains(team(threads), chains, links, problem.steps(), passes, &mut sum, pin) };
     problem.check(sum, passes);
     Duration::from_nanos(elapsed)
 }

@@ -71,11 +71,7 @@ impl Chains {
     ///
     /// See above.
     pub fn check(&self, sum: u64, passes: u64) {
-        assert_eq!(
-            sum,
-            self.sum.wrapping_mul(passes),
-            "a task was left out or done twice"
-        );
+        assert_eq!(sum, self.sum.wrapping_mul(passes), "a task was left out or done twice");
     }
 }
 

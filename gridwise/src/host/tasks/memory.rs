@@ -134,7 +134,10 @@ impl<T: Pod> TaskMemory<T> {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let (states, tasks) = (self.states.len(), self.values.len() + self.seeds.len() + self.local.len());
+        let (states, tasks) = (
+            self.states.len(),
+            self.values.len() + self.seeds.len() + self.local.len(),
+        );
         states * size_of::<u32>() + tasks * size_of::<T>()
     }
 
@@ -151,11 +154,14 @@ impl<T: Pod> TaskMemory<T> {
     pub(super) fn start(&mut self, device: &Device, seeds: &[T]) -> Result<(), AllocationError> {
         if self.is_spent() {
             // The ring goes on where it stands: tickets and cycles only grow.
-            let at = self.pushed();
-            self.ring.span_mut().into_slice()[TAIL] = at;
+            self.ring.span_mut().into_slice()[TAIL] &= !CLOSED;
         } else {
             self.ring.span_mut().into_slice().fill(0);
             self.states.span_mut().into_slice().fill(0);
+        }
+        if seeds.is_empty() {
+            // Nobody will have had the last task.
+            self.ring.span_mut().into_slice()[TAIL] |= CLOSED;
         }
         if self.seeds.len() < seeds.len() {
             self.seeds = device.zeroed(seeds.len())?;
@@ -194,7 +200,8 @@ impl<T: Pod> TaskMemory<T> {
         if attention & control::STOP == 0 {
             None
         } else if attention & control::NO_ROOM == 0 {
-            Some(TaskFailure::Cancelled)
+            // Unless there was nothing left to do.
+            (!self.unfinished().is_empty()).then_some(TaskFailure::Cancelled)
         } else {
             let capacity = self.states.len();
             Some(TaskFailure::Overflow { capacity })

@@ -167,7 +167,10 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         }
         // Past that: who leaves here has no task under way.
         acc.check_in();
-        if self.cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
+        if self
+            .cancelled
+            .is_some_and(|cancelled| cancelled.load(Ordering::Relaxed))
+        {
             self.stop(acc, 0);
             return false;
         }
