@@ -160,7 +160,7 @@ pub(crate) fn another_thread_may_cancel(device: &Device) {
         let (runs, cancellation) = (AtomicUsize::new(0), Cancellation::default());
         let error = thread::scope(|scope| {
             scope.spawn(|| {
-                while runs.load(Ordering::Relaxed) < 1000 {
+                while runs.load(Ordering::Relaxed) < 50 {
                     thread::yield_now();
                 }
                 cancellation.cancel();

@@ -313,7 +313,7 @@ pub(crate) fn a_task_that_panics_names_itself(device: &Device) {
                     // It may have been done, and have made others, or not.
                     assert!(visits <= 1, "{node}");
                 } else {
-                    assert_eq!(visits, 1, "{node}");
+                    assert_eq!(visits, 1, "{node} {strategy:?} {keep} {error:?}");
                 }
             }
         }

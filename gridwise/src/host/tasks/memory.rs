@@ -241,7 +241,7 @@ impl<T: Pod> TaskMemory<T> {
         };
         let (mut panicked, mut interrupted) = (None, Vec::new());
         for block in 0..self.blocks {
-            if self.record(block)[record::BUSY] == 0 {
+            if self.record(block)[record::UNDER_WAY] != record::BEGUN {
                 continue;
             }
             let task = self.local(block)[0];
@@ -266,20 +266,25 @@ impl<T: Pod> TaskMemory<T> {
         let mut unfinished = self.seeds.span().as_slice()[claimed as usize..self.seed_count].to_vec();
         unfinished.extend(self.in_ring());
         for block in 0..self.blocks {
-            let (record, tasks) = (self.record(block), &self.local(block)[1..]);
+            let (record, tasks) = (self.record(block), self.local(block));
+            let under_way = record[record::UNDER_WAY];
+            let taken = under_way.checked_sub(record::TAKEN);
+            unfinished.extend(taken.map(|_| tasks[0]));
             // A task that made more than it may has counted those that found no place, too.
             let most = record[record::BASE] + self.rules.most_spawns;
             let end = record[record::END];
-            let end = if record[record::BUSY] != 0 { end.min(most) } else { end };
-            let place = |count: u64| (count & (self.rules.capacity - 1)) as usize;
-            unfinished.extend((record[record::FIRST]..end).map(|count| tasks[place(count)]));
+            let end = if under_way == record::BEGUN { end.min(most) } else { end };
+            let counts = (record[record::FIRST]..end).filter(|&count| Some(count) != taken);
+            let place = |count: u64| 1 + (count & (self.rules.capacity - 1)) as usize;
+            unfinished.extend(counts.map(|count| tasks[place(count)]));
         }
         unfinished
     }
 
     /// Whether there is no task anywhere: then every slot of the ring is free.
     fn is_spent(&self) -> bool {
-        let idle = |record: &[u64]| record[record::FIRST] == record[record::END] && record[record::BUSY] == 0;
+        let idle =
+            |record: &[u64]| record[record::FIRST] == record[record::END] && record[record::UNDER_WAY] == record::NONE;
         self.ring.span()[HEAD] == self.pushed() && (0..self.blocks).all(|block| idle(self.record(block)))
     }
 

@@ -81,6 +81,20 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         self.control.atomic(control::OUTSTANDING)
     }
 
+    /// Counts tasks, or a block that has some. By generations nobody counts: the launch ends when its tasks have.
+    #[inline(always)]
+    fn raise<A: Acc>(&self, acc: A, by: u64) {
+        if !self.by_generation() {
+            self.outstanding().fetch_add(acc, by, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts them no more; returns whether there is nothing left.
+    #[inline(always)]
+    fn lower<A: Acc>(&self, acc: A, by: u64) -> bool {
+        !self.by_generation() && self.outstanding().fetch_sub(acc, by, Ordering::Relaxed) == by
+    }
+
     #[inline(always)]
     fn attention(&self) -> Atomic<'_, u64> {
         self.control.atomic(control::ATTENTION)
@@ -162,7 +176,7 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
     #[inline(always)]
     pub(crate) fn next<A: Acc>(&self, acc: A, holding: &mut bool) -> bool {
         if *holding {
-            self.set_word(acc, record::BUSY, 0);
+            self.set_word(acc, record::UNDER_WAY, record::NONE);
             self.count(acc, record::TASKS, 1);
         }
         // Past that: who leaves here has no task under way.
@@ -178,17 +192,23 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         if attention & control::STOP != 0 {
             return false;
         }
-        let end = self.word(acc, record::END);
-        let mut len = end - self.word(acc, record::FIRST);
+        let (first, end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
+        let mut len = end - first;
+        let surplus = if len > self.rules.keep {
+            len - self.rules.keep / 2
+        } else {
+            0
+        };
         let wanted = if self.by_generation() {
-            // What the task made belongs to the next one.
-            if *holding {
-                end - self.word(acc, record::BASE)
+            // What tasks have made belongs to the next one.
+            let mark = self.word(acc, record::MARK);
+            if first >= mark || surplus > 0 {
+                surplus.max(end.saturating_sub(mark))
             } else {
                 0
             }
-        } else if len > self.rules.keep {
-            len - self.rules.keep / 2
+        } else if surplus > 0 {
+            surplus
         } else if attention != 0 && self.ring.len(acc) < attention {
             // Somebody waits, and the ring has nothing for them: half of it.
             len / 2
@@ -201,8 +221,13 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
                 return false;
             }
         }
-        if len == 0 && !self.refill(acc, holding) {
-            return false;
+        if len == 0 {
+            if !self.refill(acc, holding) {
+                return false;
+            }
+            if self.by_generation() {
+                self.set_word(acc, record::MARK, self.word(acc, record::END));
+            }
         }
         self.take(acc);
         true
@@ -211,22 +236,31 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
     /// Moves the task that is next in order to where the block finds it.
     #[inline(always)]
     fn take<A: Acc>(&self, acc: A) {
-        let (first, mut end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
-        let chosen = match self.rules.order {
-            Order::Lifo => {
-                end -= 1;
-                self.set_word(acc, record::END, end);
-                end
-            }
-            Order::Fifo => {
-                self.set_word(acc, record::FIRST, first + 1);
-                first
-            }
+        let (first, end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
+        let oldest = match self.rules.order {
+            Order::Fifo => true,
+            // What is newest may belong to the next generation.
+            Order::Lifo => self.by_generation() && (first + 1..end).contains(&self.word(acc, record::MARK)),
         };
+        let chosen = if oldest { first } else { end - 1 };
         let task = self.local.get(acc, self.place(acc, chosen));
         self.local.set(acc, self.place_of_current(acc), task);
+        // From here on it is not in the buffer, whatever the other words say.
+        self.set_word(acc, record::UNDER_WAY, record::TAKEN + chosen);
+        let end = if oldest { end } else { chosen };
+        if oldest {
+            self.set_word(acc, record::FIRST, first + 1);
+        } else {
+            self.set_word(acc, record::END, end);
+        }
+        if self.by_generation() {
+            let mark = self.word(acc, record::MARK);
+            // Only what found no place in the ring is left: it is worked off, and all of it belongs to this generation.
+            let mark = if first < mark { mark.min(end) } else { end };
+            self.set_word(acc, record::MARK, mark);
+        }
         self.set_word(acc, record::BASE, end);
-        self.set_word(acc, record::BUSY, 1);
+        self.set_word(acc, record::UNDER_WAY, record::BEGUN);
     }
 
     /// Moves up to `wanted` of the block's tasks to the ring; returns how many. The oldest, which have most work in them; by
@@ -235,7 +269,7 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
     fn share<A: Acc>(&self, acc: A, wanted: u64) -> u64 {
         // Raised before anybody can see the tasks: the block that pops them lowers it.
         if self.raised_first() {
-            self.outstanding().fetch_add(acc, wanted, Ordering::Relaxed);
+            self.raise(acc, wanted);
         }
         let (first, end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
         let newest = self.by_generation();
@@ -252,10 +286,10 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
             },
         );
         if !self.raised_first() {
-            self.outstanding().fetch_add(acc, wanted, Ordering::Relaxed);
+            self.raise(acc, wanted);
         }
         if shared < wanted {
-            self.outstanding().fetch_sub(acc, wanted - shared, Ordering::Relaxed);
+            self.lower(acc, wanted - shared);
         }
         self.count(acc, record::SPILLS, shared);
         if self.rules.counted {
@@ -343,7 +377,7 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
             // They were outstanding one by one; now the block is.
             let less = if *holding { count } else { count - 1 };
             if less > 0 {
-                self.outstanding().fetch_sub(acc, less, Ordering::Relaxed);
+                self.lower(acc, less);
             }
             *holding = true;
         }
@@ -360,7 +394,7 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         }
         // Counted before it has any: the one who gets the last ends what the seeds count for.
         if self.raised_first() && !core::mem::replace(holding, true) {
-            self.outstanding().fetch_add(acc, 1, Ordering::Relaxed);
+            self.raise(acc, 1);
         }
         let part = self.part(acc, all - claimed);
         let start = self.claimed_seeds().fetch_add(acc, part, Ordering::AcqRel);
@@ -376,17 +410,17 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         self.set_word(acc, record::END, end);
         self.count(acc, record::CLAIMS, 1);
         if !self.raised_first() && !core::mem::replace(holding, true) {
-            self.outstanding().fetch_add(acc, 1, Ordering::Relaxed);
+            self.raise(acc, 1);
         }
         if range.end == all {
-            self.outstanding().fetch_sub(acc, 1, Ordering::Relaxed);
+            self.lower(acc, 1);
         }
         true
     }
 
     /// Waits until tasks are pushed, or the run is over: then `false`.
     fn wait_for_tasks<A: Acc>(&self, acc: A, holding: &mut bool, tail: u64) -> bool {
-        if core::mem::take(holding) && self.outstanding().fetch_sub(acc, 1, Ordering::Relaxed) == 1 {
+        if core::mem::take(holding) && self.lower(acc, 1) {
             self.ring.close(acc);
             return false;
         }

@@ -105,7 +105,13 @@ impl World {
         cells.extend(values.map(|value| plain(core::ptr::from_ref(value).addr())));
         for block in 0..blocks {
             let record = &memory.records[block * record::WORDS..];
-            let used = [record::FIRST, record::END, record::BASE, record::BUSY];
+            let used = [
+                record::FIRST,
+                record::END,
+                record::BASE,
+                record::UNDER_WAY,
+                record::MARK,
+            ];
             cells.extend(used.map(|word| plain(record[word..].as_ptr().addr())));
         }
         Self {

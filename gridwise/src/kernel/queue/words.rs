@@ -29,8 +29,16 @@ pub(crate) mod record {
     pub(crate) const END: usize = 1;
     /// [`END`] when the task under way began.
     pub(crate) const BASE: usize = 2;
-    /// Whether a task is under way.
-    pub(crate) const BUSY: usize = 3;
+    /// Which task is under way: [`NONE`], [`BEGUN`], or [`TAKEN`] and its count.
+    pub(crate) const UNDER_WAY: usize = 3;
+    /// There is none.
+    pub(crate) const NONE: u64 = 0;
+    /// It is not in the buffer any more.
+    pub(crate) const BEGUN: u64 = 1;
+    /// It is about to begin, and may still be in the buffer.
+    pub(crate) const TAKEN: u64 = 2;
+    /// By generations: count of tasks of this one; those from here to [`END`] belong to the next.
+    pub(crate) const MARK: usize = 10;
     /// Tasks run to their end.
     pub(crate) const TASKS: usize = 4;
     /// Batches got from the ring.
