@@ -205,7 +205,7 @@ pub fn known(count: u32, steps: u64, passes: u64, workers: usize) -> Duration {
             sums: sums.span_mut(),
         };
         queue
-            .run_tasks(kernel, &seeds, Strategy::Persistent)
+            .run_tasks(kernel, &seeds, Strategy::Auto)
             .expect("there is room");
     }
     let elapsed = start.elapsed();
@@ -225,7 +225,7 @@ pub fn empty_runs(tasks: u32, runs: u64, workers: usize) -> Duration {
             sums: sums.span_mut(),
         };
         queue
-            .run_tasks(kernel, &seeds, Strategy::Persistent)
+            .run_tasks(kernel, &seeds, Strategy::Auto)
             .expect("there is room")
     };
     run();

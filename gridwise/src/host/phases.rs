@@ -29,7 +29,8 @@ use crate::{
 /// How to run the phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Persistent if the grid fits and the measured costs favour it, else relaunch. Tasks that make none are one generation.
+    /// Persistent if the grid fits and the measured costs favour it, else relaunch. For tasks: persistent, but for tasks that make
+    /// none, which are one generation.
     #[default]
     Auto,
     /// One cooperative launch with grid barriers between the phases. For tasks: one launch whose blocks feed each other.
@@ -75,6 +76,8 @@ pub enum Reason {
     },
     /// Tasks that make no tasks: there is one generation, and nothing to wait for.
     OneGeneration,
+    /// Tasks that make tasks: blocks that feed each other wait for no launch, and need no room for a whole generation.
+    Fed,
     /// The checking device has no times to compare: barriers between phases show more faults.
     Simulated,
     /// A grid barrier or a launch, whichever is cheaper on this device for this grid.
@@ -90,6 +93,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asked => f.write_str("it was asked for"),
+            Self::Fed => f.write_str("its blocks feed each other"),
             Self::OneGeneration => f.write_str("the tasks make no others"),
             Self::Simulated => f.write_str("a simulated device has no times to compare"),
             Self::NothingToDo => f.write_str("there was nothing to do"),
@@ -209,7 +213,7 @@ impl Device {
     }
 
     /// Measures barrier and launch for a grid, once a device.
-    pub(super) fn costs_of(&self, key: CostsKey) -> Result<Costs, Error> {
+    fn costs_of(&self, key: CostsKey) -> Result<Costs, Error> {
         if let Some(costs) = lock(self.costs()).get(&key) {
             return Ok(*costs);
         }

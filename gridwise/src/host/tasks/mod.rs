@@ -3,9 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    error::Error,
-    launch::{Blocks, Demand, LaunchError, LaunchPlan, Placement},
-    phases::{Costs, Reason, Strategy, Structure},
+    launch::{Blocks, Demand, LaunchPlan, Placement},
+    phases::{Reason, Strategy, Structure},
     queue::Queue,
 };
 use crate::kernel::{
@@ -98,7 +97,7 @@ impl Queue {
             return Ok(report);
         }
         let plan = self.plan_tasks(&tasks, options).map_err(refused)?;
-        (report.structure, report.reason) = self.choose_for_tasks(&tasks, options, &plan).map_err(refused)?;
+        (report.structure, report.reason) = choose::<P>(options.strategy);
         (report.blocks, report.threads) = (plan.blocks, plan.threads);
 
         let kept = self.device().kept_memory();
@@ -158,59 +157,16 @@ impl Queue {
             None => unreachable!("a grid of one block is a launch"),
         }
     }
+}
 
-    fn choose_for_tasks<P: Tasks>(
-        &self,
-        tasks: &P,
-        options: TaskOptions<'_>,
-        plan: &LaunchPlan,
-    ) -> Result<(Structure, Reason), TaskFailure> {
-        match options.strategy {
-            Strategy::Persistent => return Ok((Structure::Persistent, Reason::Asked)),
-            Strategy::Relaunch => return Ok((Structure::Relaunch, Reason::Asked)),
-            Strategy::Auto => {}
-        }
-        // Nobody waits for what nobody makes.
-        if P::MOST_SPAWNS == 0 {
-            return Ok((Structure::Relaunch, Reason::OneGeneration));
-        }
-        let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
-        match self
-            .device()
-            .plan(demand_of(tasks), grid, Placement::Together, self.terms())
-        {
-            Err(LaunchError::NotResident {
-                requested,
-                capacity,
-                limited_by,
-                ..
-            }) => {
-                let reason = Reason::NotResident {
-                    requested,
-                    capacity,
-                    limited_by,
-                };
-                return Ok((Structure::Relaunch, reason));
-            }
-            refused => drop(refused?),
-        }
-        if self.device().as_check().is_some() {
-            return Ok((Structure::Persistent, Reason::Simulated));
-        }
-        // A task that goes from block to block costs about what a barrier does; a generation costs a launch, and sends every
-        // task on that way.
-        let costs = self.device().costs_of((plan.blocks, plan.threads, plan.barrier));
-        let Costs { barrier, launch } = costs.map_err(|error| match error {
-            Error::Launch(error) => TaskFailure::Launch(error),
-            Error::Allocation(error) => TaskFailure::Allocation(error),
-            other => unreachable!("a measurement launches and allocates: {other}"),
-        })?;
-        let structure = if barrier <= launch {
-            Structure::Persistent
-        } else {
-            Structure::Relaunch
-        };
-        Ok((structure, Reason::Boundary { barrier, launch }))
+/// Blocks that feed each other need less room than a generation does, and no launch after the first; a grid that does not fit is
+/// no obstacle, because nobody waits for a block that has not started.
+fn choose<P: Tasks>(strategy: Strategy) -> (Structure, Reason) {
+    match strategy {
+        Strategy::Persistent => (Structure::Persistent, Reason::Asked),
+        Strategy::Relaunch => (Structure::Relaunch, Reason::Asked),
+        Strategy::Auto if P::MOST_SPAWNS == 0 => (Structure::Relaunch, Reason::OneGeneration),
+        Strategy::Auto => (Structure::Persistent, Reason::Fed),
     }
 }
 
