@@ -4,14 +4,16 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 9] = [
     "barrier",
     "cg",
     "jacobi",
     "launch",
+    "loops",
     "mandelbrot",
     "neighbour_sum",
     "sparse_product",
+    "tasks",
 ];
 
 fn main() {

@@ -29,6 +29,18 @@ pub fn pin(rank: usize) {
     let _ = rank;
 }
 
+/// Lets the calling thread use all cores of the process again. It stays where it is until the scheduler moves it.
+pub fn unpin() {
+    #[cfg(target_os = "linux")]
+    {
+        let mut all = CpuSet::new();
+        for &core in allowed() {
+            all.set(core);
+        }
+        let _ = rustix::thread::sched_setaffinity(None, &all);
+    }
+}
+
 /// The cores of the process's first thread, which nothing here ever pins.
 #[cfg(target_os = "linux")]
 fn allowed() -> &'static [usize] {
@@ -51,9 +63,11 @@ mod test {
         let all = cores();
         let pinned = std::thread::spawn(|| {
             pin(1);
-            rustix::thread::sched_getaffinity(None).unwrap().count()
+            let pinned = rustix::thread::sched_getaffinity(None).unwrap().count();
+            unpin();
+            (pinned, rustix::thread::sched_getaffinity(None).unwrap().count())
         });
-        assert_eq!(pinned.join().unwrap(), 1);
+        assert_eq!(pinned.join().unwrap(), (1, all));
         assert_eq!(cores(), all);
     }
 }

@@ -12,6 +12,7 @@
 mod atomics;
 mod block_barrier;
 mod breadth_first;
+mod cancellation;
 mod chunks;
 mod collectives;
 mod copies;
@@ -20,6 +21,7 @@ mod failures;
 mod grid_barrier;
 mod index_maps;
 mod launches;
+mod own_queues;
 mod phases;
 mod pools;
 mod publication;
@@ -255,6 +257,19 @@ macro_rules! tests {
                 tasks_of_several_blocks_share_the_work,
                 blocks_with_tasks_feed_those_that_wait,
                 a_run_of_tasks_keeps_the_headroom,
+                auto_says_how_it_runs_tasks_and_why,
+            ];
+            cancellation: [
+                a_cancelled_run_hands_its_tasks_back,
+                a_run_cancelled_beforehand_runs_nothing,
+                a_run_that_is_over_cannot_be_cancelled,
+                another_thread_may_cancel,
+                a_run_that_waits_for_the_host_lets_others_work,
+            ];
+            own_queues: [
+                a_kernel_may_run_tasks_and_then_go_on,
+                what_a_kernel_has_left_comes_back,
+                a_grid_larger_than_its_queue_is_an_error,
             ];
             sparse_product: [
                 products_have_the_bits_of_the_sequential_one,

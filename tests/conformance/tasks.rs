@@ -5,6 +5,7 @@ use std::time::Duration;
 use gridwise::{
     host::{
         launch::Grid,
+        phases::{Reason, Structure},
         queue::Queue,
         tasks::{Order, TaskError, TaskFailure, TaskReport},
     },
@@ -73,7 +74,7 @@ fn root(nodes: usize) -> &'static [u32] {
 }
 
 /// Every way to run tasks.
-fn ways() -> Vec<TaskOptions> {
+fn ways() -> Vec<TaskOptions<'static>> {
     let mut ways = Vec::new();
     for strategy in [Strategy::Persistent, Strategy::Relaunch] {
         for order in [Order::Lifo, Order::Fifo] {
@@ -312,7 +313,7 @@ pub(crate) fn a_task_that_panics_names_itself(device: &Device) {
                     // It may have been done, and have made others, or not.
                     assert!(visits <= 1, "{node}");
                 } else {
-                    assert_eq!(visits, 1, "{node}");
+                    assert_eq!(visits, 1, "{node} {strategy:?} {keep} {error:?}");
                 }
             }
         }
@@ -433,7 +434,7 @@ pub(crate) fn counters_add_up(device: &Device) {
 // fault A9.14, A9.15, A9.16: slots are used again and again, and no task is got twice.
 pub(crate) fn slots_are_reused_without_mix_up(device: &Device) {
     let queue = queue(device);
-    let mut visits = device.zeroed(10_000).unwrap();
+    let mut visits = device.zeroed(2_000).unwrap();
     let options = TaskOptions::default().keep(2).capacity(4);
     let mut seeds = vec![0, 1, 2, 3];
     // Four chains through a ring of four slots.
@@ -446,7 +447,7 @@ pub(crate) fn slots_are_reused_without_mix_up(device: &Device) {
             Err(error) => seeds = error.unfinished,
         }
     }
-    assert_eq!(queue.download(&visits).unwrap(), vec![1; 10_000]);
+    assert_eq!(queue.download(&visits).unwrap(), vec![1; 2_000]);
 }
 
 /// Node `i` makes node `i + 4`.
@@ -547,4 +548,37 @@ pub(crate) fn a_run_of_tasks_keeps_the_headroom(device: &Device) {
     let mut visits = device.zeroed(10).unwrap();
     let report = queue.run_tasks(tree(2, &mut visits), &[0], Strategy::Auto).unwrap();
     assert_eq!(report.blocks, resident - 1);
+}
+
+pub(crate) fn auto_says_how_it_runs_tasks_and_why(device: &Device) {
+    let queue = queue(device);
+    let resident = device.most_resident_blocks();
+    let chosen = |seeds: &[u32], options: TaskOptions<'_>| {
+        let mut visits = device.zeroed(20).unwrap();
+        let report = queue.run_tasks(tree(3, &mut visits), seeds, options).unwrap();
+        (report.structure, report.reason)
+    };
+    let auto = TaskOptions::default();
+    assert_eq!(chosen(&[], auto), (Structure::Persistent, Reason::NothingToDo));
+    // Whether the grid fits or not: nobody waits for a block that has not started.
+    for grid in [Blocks::Resident, Blocks::Exactly(resident + 1)] {
+        assert_eq!(chosen(&[0], auto.grid(grid)), (Structure::Persistent, Reason::Fed));
+    }
+    for (strategy, structure) in [
+        (Strategy::Persistent, Structure::Persistent),
+        (Strategy::Relaunch, Structure::Relaunch),
+    ] {
+        assert_eq!(chosen(&[0], strategy.into()), (structure, Reason::Asked));
+    }
+    // Two tasks that make none, and must not wait for each other.
+    let mut words = device.zeroed(2).unwrap();
+    let meet = Meet {
+        words: words.span_mut(),
+    };
+    if resident > 1 {
+        let options = TaskOptions::default().grid(Blocks::Exactly(2).threads(1)).keep(1);
+        let report = queue.run_tasks(meet, &[0, 1], options).unwrap();
+        assert_eq!((report.structure, report.launches), (Structure::Relaunch, 1));
+        assert_eq!(report.reason, Reason::OneGeneration);
+    }
 }

@@ -6,10 +6,13 @@ pub mod barrier;
 pub mod jacobi;
 pub mod launch;
 pub mod neighbour_sum;
+pub mod queues;
 
+use crate::affinity;
 use gridwise::host::device::{CpuOptions, Device, WaitPolicy};
 
-/// A device with that many workers, one a block, which wait actively as the peers do.
+/// A device with that many workers, one a block, which wait actively as the peers do. The calling thread is pinned as theirs are: the device leaves it to
+/// the scheduler, which may put it on the core of a worker.
 ///
 /// # Panics
 ///
@@ -20,5 +23,10 @@ pub fn device(workers: usize, wait: WaitPolicy) -> Device {
         wait,
         ..CpuOptions::default()
     };
-    Device::cpu(options).expect("the workers can be started")
+    // The device takes the core that it is opened on to be the caller's.
+    affinity::pin(0);
+    affinity::unpin();
+    let device = Device::cpu(options).expect("the workers can be started");
+    affinity::pin(0);
+    device
 }

@@ -5,6 +5,7 @@ pub mod breadth_first;
 pub mod cg;
 pub mod jacobi;
 pub mod launch;
+pub mod loops;
 pub mod mandelbrot;
 pub mod neighbour_sum;
 #[cfg(openmp)]
@@ -14,6 +15,7 @@ pub mod raster;
 pub mod shared;
 pub mod sparse_product;
 pub mod spinning_pool;
+pub mod tasks;
 pub mod team;
 
 use crate::affinity;

@@ -6,6 +6,8 @@
 use super::cg::{Problem, Solution};
 use super::jacobi::{Run, initial};
 use super::launch::median_times;
+use super::loops::Items;
+use super::tasks::Chains;
 use crate::affinity;
 use gridwise::algorithm::sparse::Csr;
 use gridwise_examples::mandelbrot::View;
@@ -28,6 +30,25 @@ unsafe extern "C" {
         repeats: u64,
         input: *const i32,
         out: *mut i32,
+        pin: Pin,
+    ) -> u64;
+    fn gridwise_omp_loop(
+        threads: c_int,
+        n: usize,
+        steps: *const u32,
+        guided: c_int,
+        chunk: c_int,
+        passes: u64,
+        sum: *mut u64,
+        pin: Pin,
+    ) -> u64;
+    fn gridwise_omp_chains(
+        threads: c_int,
+        chains: u32,
+        links: u32,
+        steps: u64,
+        passes: u64,
+        sum: *mut u64,
         pin: Pin,
     ) -> u64;
     fn gridwise_omp_cg(
@@ -144,6 +165,57 @@ pub fn neighbour_sum(input: &[i32], out: &mut [i32], chunk: usize, repeats: u64,
     let (team, n) = (team(threads), out.len());
     // SAFETY: both arrays have the n elements that the function reads and writes, they do not overlap, and they live through the call.
     let elapsed = unsafe { gridwise_omp_neighbour_sum(team, n, chunk, repeats, input.as_ptr(), out.as_mut_ptr(), pin) };
+    Duration::from_nanos(elapsed)
+}
+
+/// How OpenMP deals out a loop while it runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Schedule {
+    /// `schedule(dynamic, k)`.
+    Dynamic(usize),
+    /// `schedule(guided, k)`.
+    Guided(usize),
+}
+
+/// A `parallel for` over the items: as [`by_hand`](super::loops::by_hand).
+///
+/// # Panics
+///
+/// If an item was left out, or done twice.
+pub fn loops(items: &Items, schedule: Schedule, passes: u64, threads: usize) -> Duration {
+    let (guided, chunk) = match schedule {
+        Schedule::Dynamic(chunk) => (0, chunk),
+        Schedule::Guided(chunk) => (1, chunk),
+    };
+    let chunk = c_int::try_from(chunk).expect("a chunk that C can count");
+    let (steps, mut sum) = (items.steps(), 0);
+    // SAFETY: `steps` has as many elements as the function reads, `sum` is one word; both live through the call.
+    let elapsed = unsafe {
+        gridwise_omp_loop(
+            team(threads),
+            steps.len(),
+            steps.as_ptr(),
+            guided,
+            chunk,
+            passes,
+            &mut sum,
+            pin,
+        )
+    };
+    items.check(sum, passes);
+    Duration::from_nanos(elapsed)
+}
+
+/// A task for each link: as [`rayon`](super::tasks::rayon).
+///
+/// # Panics
+///
+/// If a task was left out, or done twice.
+pub fn chains(problem: &Chains, passes: u64, threads: usize) -> Duration {
+    let ((chains, links), mut sum) = (problem.shape(), 0);
+    // SAFETY: `sum` is one word, and lives through the call.
+    let elapsed = unsafe { gridwise_omp_chains(team(threads), chains, links, problem.steps(), passes, &mut sum, pin) };
+    problem.check(sum, passes);
     Duration::from_nanos(elapsed)
 }
 

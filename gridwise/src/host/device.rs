@@ -11,6 +11,7 @@ use super::{
     phases::{Costs, CostsKey},
     queue::{Queue, QueueOptions},
     residency::{Capacity, Limits, Residency},
+    tasks::KeptMemory,
 };
 use crate::{
     backend::{
@@ -233,6 +234,7 @@ pub struct Device {
 struct Inner {
     backend: Backend,
     costs: Mutex<HashMap<CostsKey, Costs>>,
+    kept_memory: KeptMemory,
 }
 
 enum Backend {
@@ -311,6 +313,7 @@ impl Device {
             inner: Arc::new(Inner {
                 backend,
                 costs: Mutex::default(),
+                kept_memory: KeptMemory::default(),
             }),
         }
     }
@@ -473,6 +476,12 @@ impl Device {
             Backend::Cpu(cpu) => cpu.launch_cooperative(plan, kernel),
             Backend::Check(check) => check.launch_cooperative(plan, kernel),
         }
+    }
+
+    /// Memory of runs of tasks, for the next ones. On the checking device each run has its own, so that it is known by where it
+    /// was made.
+    pub(crate) fn kept_memory(&self) -> Option<&KeptMemory> {
+        self.as_check().is_none().then_some(&self.inner.kept_memory)
     }
 
     /// Measured costs of barriers and launches.

@@ -10,6 +10,7 @@ pub mod event;
 mod lane;
 pub mod launch;
 pub(crate) mod memory;
+pub mod options;
 pub mod phases;
 pub mod queue;
 pub mod report;

@@ -8,7 +8,8 @@ use std::{
 use super::{
     device::Device,
     error::Error,
-    launch::{Blocks, Demand, Grid, LaunchError, LaunchPlan, Placement, Terms},
+    launch::{Blocks, Demand, LaunchError, LaunchPlan, Placement, Terms},
+    options::Options,
     queue::{Queue, QueueOptions},
     report::HangReport,
     residency::LimitedBy,
@@ -28,7 +29,8 @@ use crate::{
 /// How to run the phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Persistent if the grid fits and the measured costs favour it, else relaunch. For tasks: persistent.
+    /// Persistent if the grid fits and the measured costs favour it, else relaunch. For tasks: persistent, but for tasks that make
+    /// none, which are one generation.
     #[default]
     Auto,
     /// One cooperative launch with grid barriers between the phases. For tasks: one launch whose blocks feed each other.
@@ -72,6 +74,10 @@ pub enum Reason {
         /// What keeps more from fitting.
         limited_by: LimitedBy,
     },
+    /// Tasks that make no tasks: there is one generation, and nothing to wait for.
+    OneGeneration,
+    /// Tasks that make tasks: blocks that feed each other wait for no launch, and need no room for a whole generation.
+    Fed,
     /// The checking device has no times to compare: barriers between phases show more faults.
     Simulated,
     /// A grid barrier or a launch, whichever is cheaper on this device for this grid.
@@ -87,6 +93,8 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asked => f.write_str("it was asked for"),
+            Self::Fed => f.write_str("its blocks feed each other"),
+            Self::OneGeneration => f.write_str("the tasks make no others"),
             Self::Simulated => f.write_str("a simulated device has no times to compare"),
             Self::NothingToDo => f.write_str("there was nothing to do"),
             Self::NotResident {
@@ -107,48 +115,24 @@ impl fmt::Display for Reason {
 }
 
 /// How to run a phased kernel.
+pub type RunOptions = Options<PhaseSettings>;
+
+/// What there is to choose for phases; see [`RunOptions`].
 #[derive(Clone, Copy, Debug)]
-pub struct RunOptions {
-    strategy: Strategy,
-    grid: Grid,
+pub struct PhaseSettings {
     check_every: usize,
 }
 
-impl Default for RunOptions {
+impl Default for PhaseSettings {
     fn default() -> Self {
-        Self {
-            strategy: Strategy::Auto,
-            grid: Blocks::Resident.into(),
-            check_every: 1,
-        }
+        Self { check_every: 1 }
     }
 }
 
-impl From<Strategy> for RunOptions {
-    fn from(strategy: Strategy) -> Self {
-        Self {
-            strategy,
-            ..Self::default()
-        }
-    }
-}
-
-impl RunOptions {
-    /// How to run it: [`Strategy::Auto`] by default.
-    pub fn strategy(mut self, strategy: Strategy) -> Self {
-        self.strategy = strategy;
-        self
-    }
-
-    /// On which grid: [`Blocks::Resident`] by default. The strategies run the same grid.
-    pub fn grid(mut self, grid: impl Into<Grid>) -> Self {
-        self.grid = grid.into();
-        self
-    }
-
+impl Options<PhaseSettings> {
     /// By relaunch, the host looks every that many steps whether the run is over; launches past the end do nothing. At least 1.
     pub fn check_every(mut self, steps: usize) -> Self {
-        self.check_every = steps.max(1);
+        self.own.check_every = steps.max(1);
         self
     }
 }
@@ -389,13 +373,13 @@ impl Queue {
                 };
                 self.launch_on(grid, form, terms)?;
                 // The launch of phase 0 has decided whether its step is done at all.
-                if index == 0 && step % options.check_every == 0 && self.stopped_at(&stopped, step) != 0 {
+                if index == 0 && step % options.own.check_every == 0 && self.stopped_at(&stopped, step) != 0 {
                     break;
                 }
             }
             match self.stopped_at(&stopped, step) {
                 0 => step += 1,
-                steps if step % options.check_every == 0 => break steps,
+                steps if step % options.own.check_every == 0 => break steps,
                 _ => step += 1,
             }
         };

@@ -170,7 +170,10 @@ impl Queue {
         self.device.refuse_nested(K::NAME)?;
         let _turn = self.here().lane.turn();
         let terms = self.options.terms;
-        match &self.device.plan(Demand::of_grid(&kernel), grid.into(), Placement::Together, terms)? {
+        match &self
+            .device
+            .plan(Demand::of_grid(&kernel), grid.into(), Placement::Together, terms)?
+        {
             Some(plan) => self.device.launch_cooperative(plan, kernel),
             None => Ok(()),
         }

@@ -16,6 +16,9 @@ pub enum TaskFailure {
         /// Tasks that the ring holds.
         capacity: usize,
     },
+    /// It was [cancelled](super::Cancellation).
+    #[error("the run was cancelled")]
+    Cancelled,
     /// The launch was refused, or failed while it ran: a task panicked, or time ran out.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -25,6 +28,9 @@ pub enum TaskFailure {
 }
 
 /// A run of tasks ended early. Every task that was made is run to its end, or here, once.
+///
+/// A run that fails does not go on with what it could still do: blocks leave before their next task, and what they have not begun
+/// is in [`unfinished`](Self::unfinished), so that the program decides. A task that makes others and then panics has made them.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TaskError<T> {

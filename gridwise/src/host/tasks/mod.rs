@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{
     launch::{Blocks, Demand, LaunchPlan, Placement},
-    phases::{Strategy, Structure},
+    phases::{Reason, Strategy, Structure},
     queue::Queue,
 };
 use crate::kernel::{
@@ -14,13 +14,15 @@ use crate::kernel::{
 
 mod chunks;
 mod error;
+mod kept;
+mod memory;
 mod options;
-mod state;
 
 pub use chunks::{Chunking, Chunks, Pieces};
 pub use error::{TaskError, TaskFailure};
-pub use options::TaskOptions;
-use state::State;
+pub(super) use kept::KeptMemory;
+pub use memory::TaskMemory;
+pub use options::{Cancellation, TaskOptions, TaskSettings};
 
 pub use crate::kernel::queue::Order;
 
@@ -30,6 +32,8 @@ pub use crate::kernel::queue::Order;
 pub struct TaskReport {
     /// What was run: one launch, or one a generation.
     pub structure: Structure,
+    /// Why.
+    pub reason: Reason,
     /// Launches.
     pub launches: usize,
     /// Blocks of the grid.
@@ -63,44 +67,54 @@ pub struct TaskCounters {
 impl Queue {
     /// Runs `seeds`, the tasks that they make, and so on until none is left.
     ///
-    /// Without seeds nothing is launched.
+    /// Without seeds nothing is launched. A run keeps its memory for the next one like it, as long as that is not much.
     ///
     /// # Errors
-    /// If the launch is refused or fails, a task panics, time runs out, or there is no room for tasks: every task that was not
-    /// run to its end comes back with the error.
-    pub fn run_tasks<P: Tasks>(
+    /// If the launch is refused or fails, a task panics, time runs out, the run is cancelled, or there is no room for tasks:
+    /// every task that was not run to its end comes back with the error.
+    pub fn run_tasks<'o, P: Tasks>(
         &self,
         tasks: P,
         seeds: &[P::Task],
-        options: impl Into<TaskOptions>,
+        options: impl Into<TaskOptions<'o>>,
     ) -> Result<TaskReport, TaskError<P::Task>> {
         let options = options.into();
         let start = Instant::now();
-        let structure = match options.strategy {
-            Strategy::Auto | Strategy::Persistent => Structure::Persistent,
-            Strategy::Relaunch => Structure::Relaunch,
-        };
+        let refused = |cause| TaskError::before(P::NAME, cause, seeds);
+        self.device()
+            .refuse_nested(P::NAME)
+            .map_err(|error| refused(error.into()))?;
         let mut report = TaskReport {
-            structure,
+            structure: Structure::Persistent,
+            reason: Reason::NothingToDo,
             launches: 0,
             blocks: 0,
             threads: 0,
             elapsed: Duration::ZERO,
-            counters: options.counted.then(Vec::new),
+            counters: options.own.counted.then(Vec::new),
         };
         if seeds.is_empty() {
             return Ok(report);
         }
-        let refused = |cause| TaskError::before(P::NAME, cause, seeds);
         let plan = self.plan_tasks(&tasks, options).map_err(refused)?;
-        let mut state =
-            State::new(self, &plan, seeds, P::MOST_SPAWNS, options).map_err(|error| refused(error.into()))?;
-        report.blocks = plan.blocks;
-        report.threads = plan.threads;
+        (report.structure, report.reason) = choose::<P>(options.strategy);
+        (report.blocks, report.threads) = (plan.blocks, plan.threads);
 
-        let mut generation_end = match structure {
+        let kept = self.device().kept_memory();
+        let memory = kept.and_then(|kept| kept.take(plan.blocks, P::MOST_SPAWNS, options));
+        let memory = memory.map_or_else(
+            || TaskMemory::new(self.device(), plan.blocks, P::MOST_SPAWNS, options),
+            Ok,
+        );
+        let mut memory = memory.map_err(|error| refused(error.into()))?;
+        memory
+            .start(self.device(), seeds)
+            .map_err(|error| refused(error.into()))?;
+
+        // The first generation is the seeds.
+        let mut generation_end = match report.structure {
             Structure::Persistent => u64::MAX,
-            Structure::Relaunch => seeds.len() as u64,
+            Structure::Relaunch => memory.pushed(),
         };
         let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
         loop {
@@ -108,48 +122,58 @@ impl Queue {
                 let form = TaskForm {
                     // SAFETY: `Tasks` allows copies.
                     tasks: unsafe { duplicate(&tasks) },
-                    queue: state.queue(generation_end),
+                    queue: memory.queue(generation_end, options.own.cancellation),
                 };
                 self.launch_on(grid, form, terms)
             });
             report.launches += 1;
-            if let Err(error) = launched {
-                return Err(state.failed(P::NAME, error.into()));
+            let failure = launched.map_err(TaskFailure::from).err();
+            if let Some(cause) = failure.or_else(|| memory.stopped()) {
+                return Err(memory.failed(P::NAME, cause));
             }
-            if state.is_stopped() {
-                let capacity = state.capacity();
-                return Err(state.failed(P::NAME, TaskFailure::Overflow { capacity }));
-            }
-            let pushed = state.pushed();
-            if structure == Structure::Persistent || pushed == generation_end {
+            let pushed = memory.pushed();
+            if report.structure == Structure::Persistent || pushed == generation_end {
                 break;
             }
             generation_end = pushed;
         }
         report.elapsed = start.elapsed();
-        report.counters = options.counted.then(|| state.counters());
+        report.counters = options.own.counted.then(|| memory.counters());
+        if let Some(kept) = kept {
+            kept.put(memory);
+        }
         Ok(report)
     }
 
-    fn plan_tasks<P: Tasks>(&self, tasks: &P, options: TaskOptions) -> Result<LaunchPlan, TaskFailure> {
-        let form = TaskForm {
-            // SAFETY: `Tasks` allows copies, and this one is only asked for its needs.
-            tasks: unsafe { duplicate(tasks) },
-            queue: state::nothing(),
+    fn plan_tasks<P: Tasks>(&self, tasks: &P, options: TaskOptions<'_>) -> Result<LaunchPlan, TaskFailure> {
+        let plan = |grid| {
+            self.device()
+                .plan(demand_of(tasks), grid, Placement::AsIfTogether, self.terms())
         };
-        let plan = self
-            .device()
-            .plan(Demand::of(&form), options.grid, Placement::AsIfTogether, self.terms())?;
         // Frames without an index: one block, because there are tasks all the same.
-        match plan {
+        let one = || plan(Blocks::Exactly(1).into());
+        match plan(options.grid)?.map_or_else(one, |plan| Ok(Some(plan)))? {
             Some(plan) => Ok(plan),
-            None => {
-                let one = Blocks::Exactly(1).into();
-                let plan = self
-                    .device()
-                    .plan(Demand::of(&form), one, Placement::AsIfTogether, self.terms())?;
-                plan.ok_or_else(|| unreachable!("a grid of one block is a launch"))
-            }
+            None => unreachable!("a grid of one block is a launch"),
         }
     }
+}
+
+/// Blocks that feed each other need less room than a generation does, and no launch after the first; a grid that does not fit is
+/// no obstacle, because nobody waits for a block that has not started.
+fn choose<P: Tasks>(strategy: Strategy) -> (Structure, Reason) {
+    match strategy {
+        Strategy::Persistent => (Structure::Persistent, Reason::Asked),
+        Strategy::Relaunch => (Structure::Relaunch, Reason::Asked),
+        Strategy::Auto if P::MOST_SPAWNS == 0 => (Structure::Relaunch, Reason::OneGeneration),
+        Strategy::Auto => (Structure::Persistent, Reason::Fed),
+    }
+}
+
+fn demand_of<P: Tasks>(tasks: &P) -> Demand {
+    Demand::of(&TaskForm {
+        // SAFETY: `Tasks` allows copies, and this one is only asked for its needs.
+        tasks: unsafe { duplicate(tasks) },
+        queue: memory::nothing(),
+    })
 }

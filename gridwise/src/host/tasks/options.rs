@@ -1,83 +1,117 @@
 //! How to run tasks.
 
-use crate::{
-    host::{
-        launch::{Blocks, Grid},
-        phases::Strategy,
-    },
-    kernel::queue::Order,
-};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::{host::options::Options, kernel::queue::Order};
 
 /// How to run tasks.
+pub type TaskOptions<'a> = Options<TaskSettings<'a>>;
+
+/// What there is to choose for tasks; see [`TaskOptions`].
 #[derive(Clone, Copy, Debug)]
-pub struct TaskOptions {
-    pub(super) strategy: Strategy,
-    pub(super) grid: Grid,
+pub struct TaskSettings<'a> {
     pub(super) capacity: usize,
     pub(super) keep: usize,
     pub(super) order: Order,
     pub(super) counted: bool,
+    pub(super) cancellation: Option<&'a Cancellation>,
 }
 
-impl Default for TaskOptions {
+impl Default for TaskSettings<'_> {
     fn default() -> Self {
         Self {
-            strategy: Strategy::Auto,
-            grid: Blocks::Resident.into(),
             capacity: 1 << 16,
             keep: 64,
             order: Order::Lifo,
             counted: false,
+            cancellation: None,
         }
     }
 }
 
-impl From<Strategy> for TaskOptions {
-    fn from(strategy: Strategy) -> Self {
-        Self {
-            strategy,
-            ..Self::default()
-        }
-    }
-}
-
-impl TaskOptions {
-    /// [`Strategy::Persistent`], one launch whose blocks feed each other, which is also [`Strategy::Auto`]; or
-    /// [`Strategy::Relaunch`], one launch for each generation of tasks.
-    pub fn strategy(mut self, strategy: Strategy) -> Self {
-        self.strategy = strategy;
-        self
-    }
-
-    /// On which grid: [`Blocks::Resident`] by default. More blocks than are resident do no harm, and no good.
-    pub fn grid(mut self, grid: impl Into<Grid>) -> Self {
-        self.grid = grid.into();
-        self
-    }
-
-    /// Tasks that the ring has room for, which all blocks share: 65 536 by default. Rounded up to a power of two, and to the
-    /// number of seeds. By generations it holds the tasks of two.
+impl<'a> Options<TaskSettings<'a>> {
+    /// Tasks that the ring has room for, which all blocks share: 65 536 by default. Rounded up to a power of two. By generations
+    /// it holds the tasks of two. Seeds do not count.
     pub fn capacity(mut self, tasks: usize) -> Self {
-        self.capacity = tasks;
+        self.own.capacity = tasks;
         self
     }
 
     /// Tasks that a block keeps to itself before it moves some to the ring: 64 by default, at least 1. Its own buffer has room
     /// for twice as many and the spawns of one task: where the ring is full, the block works on them first.
     pub fn keep(mut self, tasks: usize) -> Self {
-        self.keep = tasks.max(1);
+        self.own.keep = tasks.max(1);
         self
     }
 
     /// Which of its own tasks a block runs next: [`Order::Lifo`] by default.
     pub fn order(mut self, order: Order) -> Self {
-        self.order = order;
+        self.own.order = order;
         self
     }
 
     /// Counts what each block does.
     pub fn counters(mut self) -> Self {
-        self.counted = true;
+        self.own.counted = true;
         self
+    }
+
+    /// Lets others end the run early: see [`Cancellation`].
+    pub fn cancelled_by(mut self, cancellation: &'a Cancellation) -> Self {
+        self.own.cancellation = Some(cancellation);
+        self
+    }
+}
+
+/// Ends runs of tasks early, from any thread.
+///
+/// A run that it is given to ends before its next tasks, with [`TaskFailure::Cancelled`](super::TaskFailure::Cancelled), and
+/// hands back every task that it has not begun. Tasks under way are run to their end. A run that is given one that was cancelled
+/// before runs nothing; a run that ends by itself first has ended well.
+///
+/// ```
+/// # use gridwise::prelude::*;
+/// use gridwise::host::tasks::{Cancellation, TaskFailure};
+///
+/// /// A task that makes itself, for ever.
+/// #[repr(C)]
+/// struct Endless;
+///
+/// // SAFETY: it accesses nothing.
+/// unsafe impl Tasks for Endless {
+///     const NAME: &'static str = "endless";
+///     type Task = u32;
+///     type Shared = ();
+///     const MOST_SPAWNS: usize = 1;
+///
+///     fn run<A: Acc>(self, acc: A, _: (), task: u32, spawner: Spawner<'_, '_, u32>) {
+///         if acc.thread_index() == 0 {
+///             spawner.spawn(acc, task);
+///         }
+///     }
+/// }
+///
+/// let queue = Device::open("cpu:blocks=2")?.queue();
+/// let cancellation = Cancellation::default();
+/// let error = std::thread::scope(|scope| {
+///     scope.spawn(|| cancellation.cancel());
+///     queue.run_tasks(Endless, &[7, 8], TaskOptions::default().cancelled_by(&cancellation)).unwrap_err()
+/// });
+/// assert!(matches!(*error.cause, TaskFailure::Cancelled));
+/// assert_eq!(error.unfinished.len(), 2);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Cancellation(pub(super) AtomicBool);
+
+impl Cancellation {
+    /// Cancels every run that was given this, now and later.
+    pub fn cancel(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    /// Whether [`cancel`](Self::cancel) was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Relaxed)
     }
 }

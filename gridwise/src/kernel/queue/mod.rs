@@ -11,15 +11,18 @@
 
 mod chunk_counter;
 pub(crate) mod ring;
+mod spawner;
 pub(crate) mod task_queue;
 mod tasks;
 #[cfg(all(test, loom))]
 mod test_loom;
 mod two_level;
+pub(crate) mod words;
 
 pub use chunk_counter::{ChunkCounter, Claims, Level};
 pub use ring::{LINE_WORDS, Ring};
-pub use task_queue::{Order, Spawner, TaskQueue};
+pub use spawner::Spawner;
+pub use task_queue::{Order, TaskQueue};
 #[doc(hidden)]
 pub use tasks::TaskForm;
 pub use tasks::Tasks;

@@ -1,11 +1,15 @@
 //! The task queue: a buffer of tasks for each block, and a ring that all blocks share. The protocol is in `README.md`.
 
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Pod;
 
-use super::ring::{LINE_WORDS, Popped, Ring, Room};
-use crate::kernel::{Acc, Atomic, SpanMut, scope};
+use super::{
+    Spawner,
+    ring::{CLOSED, Popped, Ring, Room},
+    words::{Rules, control, local, record},
+};
+use crate::kernel::{Acc, Atomic, Span, SpanMut};
 
 /// Which of its own tasks a block runs next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,83 +22,23 @@ pub enum Order {
     Fifo,
 }
 
-/// Words that all blocks share, beside those of the ring.
-pub(crate) mod control {
-    use super::LINE_WORDS;
-    /// Tasks in the ring, and blocks that have any.
-    pub(crate) const OUTSTANDING: usize = 0;
-    /// How many blocks wait for tasks, and [`STOP`].
-    pub(crate) const ATTENTION: usize = LINE_WORDS;
-    /// The run ends early: there is no room for tasks.
-    pub(crate) const STOP: u64 = 1 << 63;
-    /// How many words.
-    #[cfg(feature = "std")]
-    pub(crate) const WORDS: usize = 2 * LINE_WORDS;
-}
-
-/// Words of each block, which it alone writes, and which tell the host how far it got.
-pub(crate) mod record {
-    use super::LINE_WORDS;
-    /// Count of tasks that the block took out of its buffer at the old end.
-    pub(crate) const FIRST: usize = 0;
-    /// Count of tasks that stand before the new end.
-    pub(crate) const END: usize = 1;
-    /// [`END`] when the task under way began.
-    pub(crate) const BASE: usize = 2;
-    /// Whether a task is under way.
-    pub(crate) const BUSY: usize = 3;
-    /// Tasks run to their end.
-    pub(crate) const TASKS: usize = 4;
-    /// Batches got from the ring.
-    pub(crate) const CLAIMS: usize = 5;
-    /// Attempts that found the ring empty.
-    pub(crate) const FAILED_POPS: usize = 6;
-    /// Tasks moved to the ring.
-    pub(crate) const SPILLS: usize = 7;
-    /// Nanoseconds spent waiting.
-    pub(crate) const IDLE: usize = 8;
-    /// Most tasks seen in the ring.
-    pub(crate) const PEAK: usize = 9;
-    /// How many words: a pair of lines, so that blocks do not disturb each other.
-    pub(crate) const WORDS: usize = LINE_WORDS;
-}
-
-/// The block's buffer: a ring of its own.
-pub(crate) mod local {
-    /// Elements for a buffer of `capacity`: the task under way stands behind it.
-    pub(crate) const fn elements(capacity: usize) -> usize {
-        capacity + 1
-    }
-}
-
-/// What a run of tasks is told.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Rules {
-    /// Slots of a block's buffer, a power of two: at least `keep + most_spawns`.
-    pub(crate) capacity: u64,
-    /// Tasks that a block keeps to itself at most, where the ring has room for more.
-    pub(crate) keep: u64,
-    /// Tasks that a task makes at most.
-    pub(crate) most_spawns: u64,
-    /// Tickets of the ring below this are run; tasks that are made wait for the next launch. `u64::MAX`: run until none is left.
-    pub(crate) generation_end: u64,
-    pub(crate) order: Order,
-    /// Whether to count.
-    pub(crate) counted: bool,
-}
-
 /// Tasks that make tasks, and the blocks that run them.
 ///
 /// Each block has a buffer of its own, in device memory so that the host can take back what is left there when a run fails.
 /// What does not fit, and half of it when others have nothing to do, goes to a ring that all share.
+///
+/// Made by [`TaskMemory::fresh`](crate::host::tasks::TaskMemory::fresh), for a kernel that does more than run tasks; otherwise
+/// [`Tasks`](super::Tasks) is simpler. A queue is one launch's.
 #[repr(C)]
 pub struct TaskQueue<'a, T> {
     ring: Ring<'a, T>,
+    seeds: Span<'a, T>,
     control: SpanMut<'a, u64>,
-    local: SpanMut<'a, T>,
-    records: SpanMut<'a, u64>,
-    rules: Rules,
+    pub(super) local: SpanMut<'a, T>,
+    pub(super) records: SpanMut<'a, u64>,
+    pub(super) rules: Rules,
+    /// In the host's memory.
+    cancelled: Option<&'a AtomicBool>,
     /// Whether tasks are counted before they are pushed, as they must be.
     #[cfg(all(test, loom))]
     pub(crate) raised_first: bool,
@@ -105,17 +49,20 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
     #[cfg(feature = "std")]
     pub(crate) fn new(
         ring: Ring<'a, T>,
-        control: SpanMut<'a, u64>,
+        seeds: Span<'a, T>,
+        [control, records]: [SpanMut<'a, u64>; 2],
         local: SpanMut<'a, T>,
-        records: SpanMut<'a, u64>,
         rules: Rules,
+        cancelled: Option<&'a AtomicBool>,
     ) -> Self {
         Self {
             ring,
+            seeds,
             control,
             local,
             records,
             rules,
+            cancelled,
             #[cfg(all(test, loom))]
             raised_first: true,
         }
@@ -134,9 +81,28 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         self.control.atomic(control::OUTSTANDING)
     }
 
+    /// Counts tasks, or a block that has some. By generations nobody counts: the launch ends when its tasks have.
+    #[inline(always)]
+    fn raise<A: Acc>(&self, acc: A, by: u64) {
+        if !self.by_generation() {
+            self.outstanding().fetch_add(acc, by, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts them no more; returns whether there is nothing left.
+    #[inline(always)]
+    fn lower<A: Acc>(&self, acc: A, by: u64) -> bool {
+        !self.by_generation() && self.outstanding().fetch_sub(acc, by, Ordering::Relaxed) == by
+    }
+
     #[inline(always)]
     fn attention(&self) -> Atomic<'_, u64> {
         self.control.atomic(control::ATTENTION)
+    }
+
+    #[inline(always)]
+    fn claimed_seeds(&self) -> Atomic<'_, u64> {
+        self.control.atomic(control::SEEDS)
     }
 
     #[inline(always)]
@@ -145,12 +111,12 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
     }
 
     #[inline(always)]
-    fn word<A: Acc>(&self, acc: A, word: usize) -> u64 {
+    pub(super) fn word<A: Acc>(&self, acc: A, word: usize) -> u64 {
         self.records.get(acc, acc.block() * record::WORDS + word)
     }
 
     #[inline(always)]
-    fn set_word<A: Acc>(&self, acc: A, word: usize, value: u64) {
+    pub(super) fn set_word<A: Acc>(&self, acc: A, word: usize, value: u64) {
         self.records.set(acc, acc.block() * record::WORDS + word, value);
     }
 
@@ -163,15 +129,13 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
 
     /// Where the block's task number `count` stands.
     #[inline(always)]
-    fn place<A: Acc>(&self, acc: A, count: u64) -> usize {
-        let start = acc.block() * local::elements(self.rules.capacity as usize);
-        start + (count & (self.rules.capacity - 1)) as usize
+    pub(super) fn place<A: Acc>(&self, acc: A, count: u64) -> usize {
+        self.place_of_current(acc) + 1 + (count & (self.rules.capacity - 1)) as usize
     }
 
     #[inline(always)]
     fn place_of_current<A: Acc>(&self, acc: A) -> usize {
-        let elements = local::elements(self.rules.capacity as usize);
-        acc.block() * elements + elements - 1
+        acc.block() * local::elements::<T>(self.rules.capacity as usize)
     }
 
     /// The task that [`next`](Self::next) chose.
@@ -186,31 +150,65 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         Spawner { queue: self }
     }
 
+    /// Runs `body` with each task that this block gets, until no task is left, or the run ends early. All threads of the block
+    /// call it, and each of them runs `body` with the same tasks, with a block barrier between two of them.
+    ///
+    /// Blocks that find nothing wait for those that have tasks; it waits for no block that has not come here. Called again in
+    /// the same launch it finds nothing.
+    ///
+    /// # Memory ordering
+    /// What the threads of a block do in a task happens before what any thread does in a task that it makes. What they do in
+    /// tasks does *not* happen before the return of other blocks: a grid barrier does that.
+    ///
+    /// # Panics
+    /// If the grid has more blocks than the [memory](crate::host::tasks::TaskMemory) was made for.
+    #[inline(always)]
+    pub fn each<A: Acc>(&self, acc: A, mut body: impl FnMut(T, Spawner<'_, 'a, T>)) {
+        let mut holding = false;
+        while acc.broadcast(|| u32::from(self.next(acc, &mut holding))) != 0 {
+            body(self.current(acc), self.spawner());
+            acc.sync_block();
+        }
+    }
+
     /// Ends the task under way and chooses the next; `false` if the run is over. Called by the block's first thread, past a
     /// barrier that orders it after the spawns of the others. `holding`: whether the block is counted as outstanding.
     #[inline(always)]
     pub(crate) fn next<A: Acc>(&self, acc: A, holding: &mut bool) -> bool {
         if *holding {
-            self.set_word(acc, record::BUSY, 0);
+            self.set_word(acc, record::UNDER_WAY, record::NONE);
             self.count(acc, record::TASKS, 1);
         }
         // Past that: who leaves here has no task under way.
         acc.check_in();
+        if self
+            .cancelled
+            .is_some_and(|cancelled| cancelled.load(Ordering::Relaxed))
+        {
+            self.stop(acc, 0);
+            return false;
+        }
         let attention = self.attention().load(acc, Ordering::Relaxed);
         if attention & control::STOP != 0 {
             return false;
         }
-        let end = self.word(acc, record::END);
-        let mut len = end - self.word(acc, record::FIRST);
+        let (first, end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
+        let mut len = end - first;
+        let surplus = if len > self.rules.keep {
+            len - self.rules.keep / 2
+        } else {
+            0
+        };
         let wanted = if self.by_generation() {
-            // What the task made belongs to the next one.
-            if *holding {
-                end - self.word(acc, record::BASE)
+            // What tasks have made belongs to the next one.
+            let mark = self.word(acc, record::MARK);
+            if first >= mark || surplus > 0 {
+                surplus.max(end.saturating_sub(mark))
             } else {
                 0
             }
-        } else if len > self.rules.keep {
-            len - self.rules.keep / 2
+        } else if surplus > 0 {
+            surplus
         } else if attention != 0 && self.ring.len(acc) < attention {
             // Somebody waits, and the ring has nothing for them: half of it.
             len / 2
@@ -223,8 +221,13 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
                 return false;
             }
         }
-        if len == 0 && !self.refill(acc, holding) {
-            return false;
+        if len == 0 {
+            if !self.refill(acc, holding) {
+                return false;
+            }
+            if self.by_generation() {
+                self.set_word(acc, record::MARK, self.word(acc, record::END));
+            }
         }
         self.take(acc);
         true
@@ -233,22 +236,31 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
     /// Moves the task that is next in order to where the block finds it.
     #[inline(always)]
     fn take<A: Acc>(&self, acc: A) {
-        let (first, mut end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
-        let chosen = match self.rules.order {
-            Order::Lifo => {
-                end -= 1;
-                self.set_word(acc, record::END, end);
-                end
-            }
-            Order::Fifo => {
-                self.set_word(acc, record::FIRST, first + 1);
-                first
-            }
+        let (first, end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
+        let oldest = match self.rules.order {
+            Order::Fifo => true,
+            // What is newest may belong to the next generation.
+            Order::Lifo => self.by_generation() && (first + 1..end).contains(&self.word(acc, record::MARK)),
         };
+        let chosen = if oldest { first } else { end - 1 };
         let task = self.local.get(acc, self.place(acc, chosen));
         self.local.set(acc, self.place_of_current(acc), task);
+        // From here on it is not in the buffer, whatever the other words say.
+        self.set_word(acc, record::UNDER_WAY, record::TAKEN + chosen);
+        let end = if oldest { end } else { chosen };
+        if oldest {
+            self.set_word(acc, record::FIRST, first + 1);
+        } else {
+            self.set_word(acc, record::END, end);
+        }
+        if self.by_generation() {
+            let mark = self.word(acc, record::MARK);
+            // Only what found no place in the ring is left: it is worked off, and all of it belongs to this generation.
+            let mark = if first < mark { mark.min(end) } else { end };
+            self.set_word(acc, record::MARK, mark);
+        }
         self.set_word(acc, record::BASE, end);
-        self.set_word(acc, record::BUSY, 1);
+        self.set_word(acc, record::UNDER_WAY, record::BEGUN);
     }
 
     /// Moves up to `wanted` of the block's tasks to the ring; returns how many. The oldest, which have most work in them; by
@@ -257,7 +269,7 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
     fn share<A: Acc>(&self, acc: A, wanted: u64) -> u64 {
         // Raised before anybody can see the tasks: the block that pops them lowers it.
         if self.raised_first() {
-            self.outstanding().fetch_add(acc, wanted, Ordering::Relaxed);
+            self.raise(acc, wanted);
         }
         let (first, end) = (self.word(acc, record::FIRST), self.word(acc, record::END));
         let newest = self.by_generation();
@@ -274,10 +286,10 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
             },
         );
         if !self.raised_first() {
-            self.outstanding().fetch_add(acc, wanted, Ordering::Relaxed);
+            self.raise(acc, wanted);
         }
         if shared < wanted {
-            self.outstanding().fetch_sub(acc, wanted - shared, Ordering::Relaxed);
+            self.lower(acc, wanted - shared);
         }
         self.count(acc, record::SPILLS, shared);
         if self.rules.counted {
@@ -297,8 +309,7 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
                 Room::Some => {}
                 Room::Pending(ticket) => self.ring.wait_free(acc, ticket),
                 Room::None => {
-                    self.attention().fetch_or(acc, control::STOP, Ordering::Relaxed);
-                    self.ring.close(acc);
+                    self.stop(acc, control::NO_ROOM);
                     return false;
                 }
             }
@@ -307,33 +318,33 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         true
     }
 
-    /// Gets tasks from the ring, waiting for them if others may still make some; `false` if the run is over.
+    /// Ends the run early: the others leave before their next task.
+    #[cold]
+    fn stop<A: Acc>(&self, acc: A, why: u64) {
+        self.attention().fetch_or(acc, control::STOP | why, Ordering::Relaxed);
+        self.ring.close(acc);
+    }
+
+    /// Gets tasks, the oldest or the newest first, waiting for them if others may still make some; `false` if the run is over.
     #[cold]
     fn refill<A: Acc>(&self, acc: A, holding: &mut bool) -> bool {
         loop {
             if self.attention().load(acc, Ordering::Relaxed) & control::STOP != 0 {
                 return false;
             }
-            // A part of what there is, so that some is left for the others.
-            let part = self.ring.len(acc) / (2 * acc.blocks() as u64);
-            let most = part.clamp(1, self.rules.keep.max(1));
-            let mut end = self.word(acc, record::END);
-            let popped = self.ring.pop(acc, most, self.rules.generation_end, |task| {
-                self.local.set(acc, self.place(acc, end), task);
-                end += 1;
-                self.set_word(acc, record::END, end);
-            });
+            // The seeds are the oldest. Newest first means less memory, oldest first means in order of generations.
+            if self.rules.order == Order::Fifo && self.claim_seeds(acc, holding) {
+                return true;
+            }
+            let popped = self.pop(acc, holding);
+            if let Popped::Some(_) = popped {
+                return true;
+            }
+            if self.rules.order == Order::Lifo && self.claim_seeds(acc, holding) {
+                return true;
+            }
             match popped {
-                Popped::Some(count) => {
-                    self.count(acc, record::CLAIMS, 1);
-                    // They were outstanding one by one; now the block is.
-                    let less = if *holding { count } else { count - 1 };
-                    if less > 0 {
-                        self.outstanding().fetch_sub(acc, less, Ordering::Relaxed);
-                    }
-                    *holding = true;
-                    return true;
-                }
+                Popped::Some(_) => unreachable!("returned above"),
                 Popped::Pending(ticket) => self.ring.wait_full(acc, ticket),
                 Popped::None(tail) => {
                     self.count(acc, record::FAILED_POPS, 1);
@@ -345,13 +356,75 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         }
     }
 
+    /// How many of `left` tasks a block takes at once: a part, so that some is left for the others.
+    #[inline(always)]
+    fn part<A: Acc>(&self, acc: A, left: u64) -> u64 {
+        (left / (2 * acc.blocks() as u64)).clamp(1, self.rules.keep.max(1))
+    }
+
+    /// Gets tasks from the ring.
+    #[inline(always)]
+    fn pop<A: Acc>(&self, acc: A, holding: &mut bool) -> Popped {
+        let most = self.part(acc, self.ring.len(acc));
+        let mut end = self.word(acc, record::END);
+        let popped = self.ring.pop(acc, most, self.rules.generation_end, |task| {
+            self.local.set(acc, self.place(acc, end), task);
+            end += 1;
+            self.set_word(acc, record::END, end);
+        });
+        if let Popped::Some(count) = popped {
+            self.count(acc, record::CLAIMS, 1);
+            // They were outstanding one by one; now the block is.
+            let less = if *holding { count } else { count - 1 };
+            if less > 0 {
+                self.lower(acc, less);
+            }
+            *holding = true;
+        }
+        popped
+    }
+
+    /// Gets seeds that nobody has claimed yet, if there are any.
+    #[inline(always)]
+    fn claim_seeds<A: Acc>(&self, acc: A, holding: &mut bool) -> bool {
+        let all = self.seeds.len() as u64;
+        let claimed = self.claimed_seeds().load(acc, Ordering::Relaxed);
+        if claimed >= all {
+            return false;
+        }
+        // Counted before it has any: the one who gets the last ends what the seeds count for.
+        if self.raised_first() && !core::mem::replace(holding, true) {
+            self.raise(acc, 1);
+        }
+        let part = self.part(acc, all - claimed);
+        let start = self.claimed_seeds().fetch_add(acc, part, Ordering::AcqRel);
+        if start >= all {
+            return false;
+        }
+        let range = start..all.min(start + part);
+        let mut end = self.word(acc, record::END);
+        for seed in range.clone() {
+            self.local.set(acc, self.place(acc, end), self.seeds[seed as usize]);
+            end += 1;
+        }
+        self.set_word(acc, record::END, end);
+        self.count(acc, record::CLAIMS, 1);
+        if !self.raised_first() && !core::mem::replace(holding, true) {
+            self.raise(acc, 1);
+        }
+        if range.end == all {
+            self.lower(acc, 1);
+        }
+        true
+    }
+
     /// Waits until tasks are pushed, or the run is over: then `false`.
     fn wait_for_tasks<A: Acc>(&self, acc: A, holding: &mut bool, tail: u64) -> bool {
-        if core::mem::take(holding) && self.outstanding().fetch_sub(acc, 1, Ordering::Relaxed) == 1 {
+        if core::mem::take(holding) && self.lower(acc, 1) {
             self.ring.close(acc);
             return false;
         }
-        if tail & super::ring::CLOSED != 0 {
+        if tail & CLOSED != 0 {
             return false;
         }
         let start = if self.rules.counted { acc.clock() } else { 0 };
@@ -363,52 +436,4 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         }
         !closed
     }
-}
-
-/// With what a task makes further tasks.
-pub struct Spawner<'q, 'a, T> {
-    queue: &'q TaskQueue<'a, T>,
-}
-
-impl<T> Clone for Spawner<'_, '_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Spawner<'_, '_, T> {}
-
-impl<T: Pod> Spawner<'_, '_, T> {
-    /// Makes a task, to be run after this one, by any block. Any thread of the block may call it, also in divergent code.
-    ///
-    /// # Memory ordering
-    /// What the threads of this block do in this task happens before what any thread does in the new one.
-    ///
-    /// # Panics
-    /// If the task has made as many as it may: [`Tasks::MOST_SPAWNS`](super::Tasks::MOST_SPAWNS).
-    #[inline(always)]
-    #[track_caller]
-    pub fn spawn<A: Acc>(self, acc: A, task: T) {
-        let queue = self.queue;
-        let at = acc.block() * record::WORDS + record::END;
-        let end = if acc.threads() == 1 {
-            queue.records.get(acc, at)
-        } else {
-            let word = queue.records.atomic(at).scoped::<scope::Block>();
-            word.fetch_add(acc, 1, Ordering::Relaxed)
-        };
-        if end - queue.word(acc, record::BASE) >= queue.rules.most_spawns {
-            too_many_spawns(queue.rules.most_spawns)
-        }
-        queue.local.set(acc, queue.place(acc, end), task);
-        if acc.threads() == 1 {
-            queue.records.set(acc, at, end + 1);
-        }
-    }
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn too_many_spawns(most: u64) -> ! {
-    panic!("a task made more than MOST_SPAWNS = {most} tasks")
 }

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use super::task_queue::{Spawner, TaskQueue};
+use super::{spawner::Spawner, task_queue::TaskQueue};
 use crate::kernel::{Acc, Kernel, SharedLayout, phased::duplicate};
 
 /// Tasks that make further tasks. A task is run by all threads of one block together.
@@ -34,6 +34,9 @@ pub unsafe trait Tasks: Sized {
     }
 
     /// What one thread does for one task.
+    ///
+    /// A panic ends the run: the error names the task, blocks of one thread end the tasks that they have begun, and everything
+    /// else is handed back.
     fn run<A: Acc>(self, acc: A, shared: Self::Shared, task: Self::Task, spawner: Spawner<'_, '_, Self::Task>);
 }
 
@@ -56,12 +59,10 @@ unsafe impl<P: Tasks> Kernel for TaskForm<'_, P> {
 
     #[inline(always)]
     fn run<A: Acc>(self, acc: A, shared: P::Shared) {
-        let mut holding = false;
-        while acc.broadcast(|| u32::from(self.queue.next(acc, &mut holding))) != 0 {
+        self.queue.each(acc, |task, spawner| {
             // SAFETY: `Tasks` allows copies.
             let tasks = unsafe { duplicate(&self.tasks) };
-            tasks.run(acc, shared, self.queue.current(acc), self.queue.spawner());
-            acc.sync_block();
-        }
+            tasks.run(acc, shared, task, spawner);
+        });
     }
 }

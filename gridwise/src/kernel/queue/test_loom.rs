@@ -14,11 +14,11 @@ use loom::{cell::UnsafeCell, sync::atomic::AtomicU64, thread};
 use super::{
     Order, Ring, TaskQueue,
     ring::{HEAD, Orders, RING_WORDS, TAIL},
-    task_queue::{Rules, control, local, record},
+    words::{Rules, control, local, record},
 };
 use crate::{
     kernel::{
-        SpanMut,
+        Span, SpanMut,
         atomic::{Scope, Word},
         hardware::{Hardware, Place, Rmw, Sealed, Stretch, WaitSite, contiguous},
     },
@@ -53,6 +53,7 @@ struct Memory {
     ring: Box<[u64]>,
     states: Box<[u32]>,
     values: Box<[u32]>,
+    seeds: Box<[u32]>,
     control: Box<[u64]>,
     local: Box<[u32]>,
     records: Box<[u64]>,
@@ -70,17 +71,17 @@ fn view<T: Pod>(memory: &[T]) -> SpanMut<'static, T> {
 }
 
 impl World {
-    /// A ring of `capacity` slots with these seeds, and blocks of one thread, whose buffers hold as the rules say.
+    /// A ring of `capacity` slots, these seeds, and blocks of one thread, whose buffers hold as the rules say.
     fn new(blocks: usize, capacity: usize, seeds: &[u32], rules: Rules) -> Self {
         let memory = Memory {
             ring: vec![0; RING_WORDS].into(),
             states: vec![0; capacity].into(),
             values: vec![0; capacity].into(),
+            seeds: seeds.into(),
             control: vec![0; control::WORDS].into(),
-            local: vec![0; blocks * local::elements(rules.capacity as usize)].into(),
+            local: vec![0; blocks * local::elements::<u32>(rules.capacity as usize)].into(),
             records: vec![0; blocks * record::WORDS].into(),
         };
-        let count = seeds.len() as u64;
         let mut words = BTreeMap::new();
         let mut word = |address: usize, value: u64| {
             let word = LoomWord {
@@ -90,27 +91,27 @@ impl World {
             words.insert(address, word);
         };
         word(memory.ring[HEAD..].as_ptr().addr(), 0);
-        word(memory.ring[TAIL..].as_ptr().addr(), count);
-        word(memory.control[control::OUTSTANDING..].as_ptr().addr(), count);
+        word(memory.ring[TAIL..].as_ptr().addr(), 0);
+        let unclaimed = u64::from(!seeds.is_empty());
+        word(memory.control[control::OUTSTANDING..].as_ptr().addr(), unclaimed);
+        word(memory.control[control::SEEDS..].as_ptr().addr(), 0);
         word(memory.control[control::ATTENTION..].as_ptr().addr(), 0);
-        for (slot, state) in memory.states.iter().enumerate() {
-            word(core::ptr::from_ref(state).addr(), u64::from(slot < seeds.len()));
+        for state in &memory.states {
+            word(core::ptr::from_ref(state).addr(), 0);
         }
         let mut cells = BTreeMap::new();
-        for (slot, value) in memory.values.iter().enumerate() {
-            let seed = seeds.get(slot).copied().unwrap_or(0);
-            cells.insert(core::ptr::from_ref(value).addr(), UnsafeCell::new(seed.into()));
-        }
         let plain = |address: usize| (address, UnsafeCell::new(0));
-        cells.extend(
-            memory
-                .local
-                .iter()
-                .map(|value| plain(core::ptr::from_ref(value).addr())),
-        );
+        let values = memory.values.iter().chain(&memory.local);
+        cells.extend(values.map(|value| plain(core::ptr::from_ref(value).addr())));
         for block in 0..blocks {
             let record = &memory.records[block * record::WORDS..];
-            let used = [record::FIRST, record::END, record::BASE, record::BUSY];
+            let used = [
+                record::FIRST,
+                record::END,
+                record::BASE,
+                record::UNDER_WAY,
+                record::MARK,
+            ];
             cells.extend(used.map(|word| plain(record[word..].as_ptr().addr())));
         }
         Self {
@@ -133,14 +134,22 @@ impl World {
         ring
     }
 
+    /// Never written: not in a cell.
+    fn seeds(&self) -> Span<'static, u32> {
+        let seeds: &[u32] = &self.memory.seeds;
+        // SAFETY: the world outlives its threads' use of it.
+        Span::new(unsafe { core::slice::from_raw_parts(seeds.as_ptr(), seeds.len()) })
+    }
+
     fn queue(&self) -> TaskQueue<'static, u32> {
         let memory = &self.memory;
         let mut queue = TaskQueue::new(
             self.ring(),
-            view(&memory.control),
+            self.seeds(),
+            [view(&memory.control), view(&memory.records)],
             view(&memory.local),
-            view(&memory.records),
             self.rules,
+            None,
         );
         queue.raised_first = self.raised_first;
         queue
