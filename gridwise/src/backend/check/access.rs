@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     engine::{Engine, Failure, SPINS_FROM, Standing, State, Suspend, Waiting},
-    memory::{Conflict, Extent, Fault, RegionKind},
+    memory::{Conflict, Extent, Fault, How, RegionKind},
     scheduler::Step,
 };
 use crate::{
@@ -15,13 +15,14 @@ use crate::{
     kernel::{Scope, hardware::WaitSite},
 };
 
+/// Bytes of the largest word: larger accesses are of whole slices.
+const LARGEST_WORD: usize = 8;
+
 /// An atomic access, but for its value.
 #[derive(Clone, Copy)]
 pub(super) struct Atomic {
     pub(super) extent: Extent,
-    pub(super) order: Ordering,
-    pub(super) scope: Scope,
-    pub(super) location: &'static Location<'static>,
+    pub(super) how: How,
 }
 
 /// What a compare-and-swap asks for.
@@ -88,11 +89,11 @@ impl Engine {
     }
 
     /// After a plain store: atomic words that it hit changed under those who wait for them.
-    pub(super) fn after_plain_store(&self, slot: u32, extent: Extent) {
+    pub(super) fn after_plain_store(&self, slot: u32, extent: Extent, location: &'static Location<'static>) {
         let has_waiters = {
             let mut state = self.state.borrow_mut();
             let State { memory, threads, .. } = &mut *state;
-            memory.stored_plainly(&threads[slot as usize].clock, extent)
+            memory.stored_plainly(&threads[slot as usize].clock, extent, location)
         };
         if has_waiters {
             self.notify(extent);
@@ -100,9 +101,7 @@ impl Engine {
     }
 
     pub(super) fn atomic_load(&self, yielder: &Suspend, slot: u32, atomic: Atomic) -> u64 {
-        let Atomic {
-            extent, order, scope, ..
-        } = atomic;
+        let Atomic { extent, how } = atomic;
         self.point(yielder, slot, Step::Read(extent));
         let mut state = self.state.borrow_mut();
         let State {
@@ -112,7 +111,7 @@ impl Engine {
             ..
         } = &mut *state;
         let thread = &mut threads[slot as usize];
-        let candidates = memory.candidates(&thread.clock, extent, order);
+        let candidates = memory.candidates(&thread.clock, extent, how.order);
         // A loop of loads sees the newest value in the end.
         let age = if candidates == 1 || thread.spin.idle >= SPINS_FROM / 2 {
             0
@@ -121,21 +120,19 @@ impl Engine {
         };
         let newest = memory.newest(extent);
         thread.spin.note(extent, newest - age as u64);
-        let bits = memory.load(&mut thread.clock, extent, age, order, scope);
-        state.judge(self, slot, extent, Operation::AtomicLoad, scope, atomic.location);
+        let bits = memory.load(&mut thread.clock, extent, age, how);
+        state.judge(self, slot, extent, Operation::AtomicLoad, how.scope, how.location);
         bits
     }
 
     pub(super) fn atomic_store(&self, yielder: &Suspend, slot: u32, atomic: Atomic, bits: u64) {
         self.state.borrow_mut().threads[slot as usize].spin.idle = 0;
-        self.point(yielder, slot, Step::Write(atomic.extent));
-        let Atomic {
-            extent, order, scope, ..
-        } = atomic;
+        let Atomic { extent, how } = atomic;
+        self.point(yielder, slot, Step::Write(extent));
         let mut state = self.state.borrow_mut();
-        state.judge(self, slot, extent, Operation::AtomicStore, scope, atomic.location);
+        state.judge(self, slot, extent, Operation::AtomicStore, how.scope, how.location);
         let State { threads, memory, .. } = &mut *state;
-        memory.store(&mut threads[slot as usize].clock, extent, bits, order, scope);
+        memory.store(&mut threads[slot as usize].clock, extent, bits, how);
         drop(state);
         self.notify(extent);
     }
@@ -148,15 +145,13 @@ impl Engine {
         atomic: Atomic,
         apply: impl FnOnce(u64) -> u64,
     ) -> u64 {
-        self.point(yielder, slot, Step::Write(atomic.extent));
-        let Atomic {
-            extent, order, scope, ..
-        } = atomic;
+        let Atomic { extent, how } = atomic;
+        self.point(yielder, slot, Step::Write(extent));
         let mut state = self.state.borrow_mut();
         let State { threads, memory, .. } = &mut *state;
         let thread = &mut threads[slot as usize];
         let epoch = thread.clock.epoch;
-        let before = memory.load(&mut thread.clock, extent, 0, order, scope);
+        let before = memory.load(&mut thread.clock, extent, 0, how);
         let after = apply(before);
         if after == before {
             thread.spin.idle += 1;
@@ -164,9 +159,9 @@ impl Engine {
             thread.spin.idle = 0;
         }
         debug_assert_eq!(epoch, thread.clock.epoch, "a load begins no epoch");
-        state.judge(self, slot, extent, Operation::ReadModifyWrite, scope, atomic.location);
+        state.judge(self, slot, extent, Operation::ReadModifyWrite, how.scope, how.location);
         let State { threads, memory, .. } = &mut *state;
-        memory.replace(&mut threads[slot as usize].clock, extent, after, order, scope);
+        memory.replace(&mut threads[slot as usize].clock, extent, after, how);
         drop(state);
         if after != before {
             self.notify(extent);
@@ -181,27 +176,25 @@ impl Engine {
         atomic: Atomic,
         exchange: Exchange,
     ) -> Result<u64, u64> {
-        self.point(yielder, slot, Step::Write(atomic.extent));
-        let Atomic {
-            extent, order, scope, ..
-        } = atomic;
+        let Atomic { extent, how } = atomic;
+        self.point(yielder, slot, Step::Write(extent));
         let mut state = self.state.borrow_mut();
         let State { threads, memory, .. } = &mut *state;
         let thread = &mut threads[slot as usize];
         let before = memory.peek(extent, 0);
         let succeeds = before == exchange.current;
-        let load_order = if succeeds { order } else { exchange.failure };
+        let order = if succeeds { how.order } else { exchange.failure };
         let newest = memory.newest(extent);
-        memory.load(&mut thread.clock, extent, 0, load_order, scope);
+        memory.load(&mut thread.clock, extent, 0, How { order, ..how });
         if !succeeds {
             thread.spin.note(extent, newest);
-            state.judge(self, slot, extent, Operation::AtomicLoad, scope, atomic.location);
+            state.judge(self, slot, extent, Operation::AtomicLoad, how.scope, how.location);
             return Err(before);
         }
         thread.spin.idle = 0;
-        state.judge(self, slot, extent, Operation::CompareExchange, scope, atomic.location);
+        state.judge(self, slot, extent, Operation::CompareExchange, how.scope, how.location);
         let State { threads, memory, .. } = &mut *state;
-        memory.replace(&mut threads[slot as usize].clock, extent, exchange.new, order, scope);
+        memory.replace(&mut threads[slot as usize].clock, extent, exchange.new, how);
         drop(state);
         if before != exchange.new {
             self.notify(extent);
@@ -234,9 +227,7 @@ impl Engine {
         ready: &mut dyn FnMut(u64) -> bool,
     ) -> u64 {
         assert!(!self.in_condition.get(), "the condition of a wait cannot wait itself");
-        let Atomic {
-            extent, order, scope, ..
-        } = atomic;
+        let Atomic { extent, how } = atomic;
         let mut missed = false;
         loop {
             let values = self.values(slot, atomic);
@@ -261,8 +252,8 @@ impl Engine {
             let State { threads, memory, .. } = &mut *state;
             let thread = &mut threads[slot as usize];
             thread.spin.idle = 0;
-            let bits = memory.load(&mut thread.clock, extent, age.unwrap_or(0), order, scope);
-            state.judge(self, slot, extent, Operation::Wait, scope, atomic.location);
+            let bits = memory.load(&mut thread.clock, extent, age.unwrap_or(0), how);
+            state.judge(self, slot, extent, Operation::Wait, how.scope, how.location);
             if age.is_some() {
                 return bits;
             }
@@ -273,7 +264,7 @@ impl Engine {
     fn values(&self, slot: u32, atomic: Atomic) -> Vec<u64> {
         let mut state = self.state.borrow_mut();
         let State { threads, memory, .. } = &mut *state;
-        let candidates = memory.candidates(&threads[slot as usize].clock, atomic.extent, atomic.order);
+        let candidates = memory.candidates(&threads[slot as usize].clock, atomic.extent, atomic.how.order);
         (0..candidates).map(|age| memory.peek(atomic.extent, age)).collect()
     }
 
@@ -298,7 +289,7 @@ impl Engine {
         thread.step = Step::Read(atomic.extent);
         thread.standing = Standing::Waiting(Waiting::Word {
             extent: atomic.extent,
-            order: atomic.order,
+            order: atomic.how.order,
             site,
             ready,
             missed,
@@ -378,6 +369,9 @@ impl State {
         let thread = &mut self.threads[slot as usize];
         thread.location = location;
         self.memory.judge(&thread.clock, extent, operation, scope, location);
+        if operation.is_write() && !self.coverage.is_empty() {
+            self.count_store(engine, slot, extent, operation, scope);
+        }
         if !self.memory.faults.is_empty() {
             self.report_faults(engine, slot, extent, Deed::Access(operation, scope));
         }
@@ -408,6 +402,10 @@ impl State {
                     let place = Spot::new(earlier.location, earlier.block, earlier.thread, deed);
                     let mut finding = Finding::new(kind, engine.kernel, place);
                     finding.second = Some(now);
+                    let sizes = (usize::from(earlier.size), extent.size);
+                    if sizes.0 != sizes.1 && sizes.0.max(sizes.1) <= LARGEST_WORD {
+                        finding.note = Some(format!("the first is of {} bytes, the second of {}", sizes.0, sizes.1));
+                    }
                     finding.missing = Some(if conflict == Conflict::Scope {
                         Missing::WiderScope
                     } else {

@@ -16,9 +16,12 @@ use std::{
 use corosensei::{Coroutine, Yielder, stack::DefaultStack};
 
 use super::{
+    OutOfBounds,
     acc::Check,
+    coverage::Coverage,
     memory::{Extent, Memory, ThreadClock, clock::ThreadId},
     model::{BlockOrder, Model},
+    promise::{LeftOver, WordPromised},
     scheduler::{Candidate, Scheduler, Step},
 };
 use crate::{
@@ -150,6 +153,10 @@ pub(super) struct State {
     /// The threads that left the kernel, where they were last seen and how many grid barriers they had entered: one a block.
     pub(super) gone: BTreeMap<u32, (Place, u64)>,
     pub(super) failure: Option<Failure>,
+    pub(super) coverage: Coverage,
+    pub(super) promises: Vec<WordPromised>,
+    /// What earlier launches left in words that they promised something of.
+    pub(super) left_over: LeftOver,
     unstarted: Unstarted,
     /// Seats without a block.
     free_seats: usize,
@@ -206,6 +213,8 @@ pub(super) struct Engine {
     pub(super) threads: usize,
     pub(super) model: Model,
     pub(super) grid: Option<GridState>,
+    /// Others follow that finish what this launch begins.
+    pub(super) part_of_run: bool,
     pub(super) state: RefCell<State>,
     /// Every suspended thread is to unwind.
     pub(super) abandoned: Cell<bool>,
@@ -226,6 +235,7 @@ impl Engine {
         memory: Memory,
         arenas: &[(usize, usize)],
         scheduler: Box<dyn Scheduler>,
+        left_over: LeftOver,
     ) -> Self {
         let seats = arenas.iter().map(|(region, _)| Seat {
             block: None,
@@ -240,6 +250,7 @@ impl Engine {
             threads: plan.threads,
             model,
             grid,
+            part_of_run: plan.part_of_run,
             state: RefCell::new(State {
                 threads: Vec::new(),
                 seats: seats.collect(),
@@ -254,6 +265,9 @@ impl Engine {
                 rounds: HashMap::new(),
                 gone: BTreeMap::new(),
                 failure: None,
+                coverage: Coverage::default(),
+                promises: Vec::new(),
+                left_over,
                 unstarted: Unstarted::new(model.block_order, plan.blocks as u32),
                 free_seats: arenas.len(),
                 spinning: 0,
@@ -294,6 +308,7 @@ impl Engine {
             self.resume(slot, &mut fibers, stacks);
         };
         self.diagnose();
+        self.settle_promises();
         self.abandoned.set(true);
         for fiber in &mut fibers {
             // One that has not started is dropped with what it captured.
@@ -372,8 +387,12 @@ impl Engine {
         let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(acc))) else {
             return;
         };
-        if !payload.is::<Abandoned>() {
-            self.caught(acc, payload);
+        if payload.is::<Abandoned>() {
+            return;
+        }
+        match payload.downcast::<OutOfBounds>() {
+            Ok(access) => self.caught_out_of_bounds(acc, *access),
+            Err(payload) => self.caught(acc, payload),
         }
     }
 
@@ -385,6 +404,24 @@ impl Engine {
                 place,
                 message: panic_message(&*payload),
             });
+        }
+    }
+
+    fn caught_out_of_bounds(&self, acc: Check<'_>, access: OutOfBounds) {
+        let OutOfBounds {
+            element,
+            location,
+            message,
+        } = access;
+        let mut state = self.state.borrow_mut();
+        let slot = acc.slot();
+        state.threads[slot as usize].location = location;
+        let mut finding = Finding::new(Kind::OutOfBounds, self.kernel, state.stood(slot));
+        finding.memory = element.and_then(|element| state.name_outside(self, slot, element));
+        finding.note = Some(message);
+        state.report(finding);
+        if state.failure.is_none() {
+            state.failure = Some(Failure::Found);
         }
     }
 

@@ -16,6 +16,8 @@ mod chunks;
 mod error;
 mod options;
 mod state;
+#[cfg(all(test, not(loom)))]
+mod test;
 
 pub use chunks::{Chunking, Chunks, Pieces};
 pub use error::{TaskError, TaskFailure};

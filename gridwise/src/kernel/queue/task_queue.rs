@@ -144,6 +144,14 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         self.rules.generation_end != u64::MAX
     }
 
+    /// Promises that no task is left when the launch ends.
+    #[inline(always)]
+    pub(crate) fn promise_to_finish<A: Acc>(&self, acc: A) {
+        if !self.by_generation() {
+            self.outstanding().promise_ends_at(acc, 0);
+        }
+    }
+
     #[inline(always)]
     fn word<A: Acc>(&self, acc: A, word: usize) -> u64 {
         self.records.get(acc, acc.block() * record::WORDS + word)
@@ -297,6 +305,7 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
                 Room::Some => {}
                 Room::Pending(ticket) => self.ring.wait_free(acc, ticket),
                 Room::None => {
+                    self.outstanding().promise_drained(acc, None);
                     self.attention().fetch_or(acc, control::STOP, Ordering::Relaxed);
                     self.ring.close(acc);
                     return false;

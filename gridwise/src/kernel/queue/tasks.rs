@@ -57,6 +57,7 @@ unsafe impl<P: Tasks> Kernel for TaskForm<'_, P> {
     #[inline(always)]
     fn run<A: Acc>(self, acc: A, shared: P::Shared) {
         let mut holding = false;
+        self.queue.promise_to_finish(acc);
         while acc.broadcast(|| u32::from(self.queue.next(acc, &mut holding))) != 0 {
             // SAFETY: `Tasks` allows copies.
             let tasks = unsafe { duplicate(&self.tasks) };

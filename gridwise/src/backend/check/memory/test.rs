@@ -3,7 +3,7 @@
 use std::{panic::Location, sync::atomic::Ordering};
 
 use super::{
-    Access, Conflict, Fences, ThreadClock, Word,
+    Access, Conflict, Fences, How, ThreadClock, Word,
     clock::{Clock, Message},
     shadow::{Cell, Shadow},
 };
@@ -186,18 +186,26 @@ fn parts_of_a_word_that_different_threads_store_are_no_conflict() {
     assert_eq!(conflicts(&b, 4, 4), 4, "half of a word that was stored as a whole");
 }
 
+fn how(order: Ordering) -> How {
+    How {
+        order,
+        scope: Scope::Device,
+        location: Location::caller(),
+    }
+}
+
 #[test]
 fn a_load_returns_nothing_older_than_what_the_thread_knows() {
     let (mut writer, mut reader) = (thread(0, 0), thread(1, 0));
     let mut word = Word::new(4, 0);
     for value in 1..=3 {
-        word.store(&mut writer, value, Ordering::Release, Scope::Device);
+        word.store(&mut writer, value, how(Ordering::Release));
     }
     assert_eq!(word.candidates(&reader, true), 4);
     assert_eq!(word.candidates(&reader, false), 1);
-    assert_eq!(word.load(&mut reader, 2, Ordering::Relaxed, Scope::Device), 1);
+    assert_eq!(word.load(&mut reader, 2, how(Ordering::Relaxed)), 1);
     assert_eq!(word.candidates(&reader, true), 3, "it has read 1");
-    assert_eq!(word.load(&mut reader, 1, Ordering::Acquire, Scope::Device), 2);
+    assert_eq!(word.load(&mut reader, 1, how(Ordering::Acquire)), 2);
     assert_eq!(word.candidates(&reader, true), 2, "and 2");
     assert_eq!(word.candidates(&writer, true), 1, "the writer knows its own");
 }
@@ -207,7 +215,7 @@ fn a_word_forgets_all_but_eight_values() {
     let mut writer = thread(0, 0);
     let mut word = Word::new(4, 0);
     for value in 1..=20 {
-        word.store(&mut writer, value, Ordering::Relaxed, Scope::Device);
+        word.store(&mut writer, value, how(Ordering::Relaxed));
     }
     assert_eq!(word.candidates(&thread(1, 0), true), 8);
     assert_eq!(word.newest(), 20);
