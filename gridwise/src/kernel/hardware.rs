@@ -261,6 +261,14 @@ pub trait Hardware: Copy + Sealed {
     /// Nanoseconds since some fixed moment.
     fn clock(self) -> u64;
 
+    /// Called for an index that is not below the length of a view, instead of the access.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn out_of_bounds(self, index: usize, len: usize) -> ! {
+        panic!("index {index} is out of bounds of a span of {len}")
+    }
+
     /// Told that the launch stores each of these elements once, counting from here the stores of this thread.
     #[inline(always)]
     #[track_caller]

@@ -14,7 +14,7 @@ use super::{
     acc::Acc,
     atomic::{SharedAtomic, Word},
     hardware::{Place, Sealed},
-    span::{out_of_bounds, resolve},
+    span::{out_of_bounds, outside, resolve},
 };
 
 /// Deals out a block's shared memory, handle after handle.
@@ -124,7 +124,7 @@ impl<T: Pod> SharedSlice<T> {
     #[track_caller]
     pub fn get<A: Acc>(self, acc: A, index: usize) -> T {
         if index >= self.len() {
-            out_of_bounds(self.first(), index, self.len())
+            outside(acc, self.first(), index, self.len())
         }
         let place = Place::Shared(self.offset_of(index));
         // SAFETY: inside the block's shared memory, because handles are placed by the runtime and the index was checked.
@@ -139,7 +139,7 @@ impl<T: Pod> SharedSlice<T> {
     #[track_caller]
     pub fn set<A: Acc>(self, acc: A, index: usize, value: T) {
         if index >= self.len() {
-            out_of_bounds(self.first(), index, self.len())
+            outside(acc, self.first(), index, self.len())
         }
         let place = Place::Shared(self.offset_of(index));
         // SAFETY: as in `get`.

@@ -235,7 +235,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[track_caller]
     pub fn get<A: Acc>(&self, acc: A, index: usize) -> T {
         if index >= self.len {
-            out_of_bounds(Place::Global(self.start), index, self.len)
+            outside(acc, Place::Global(self.start), index, self.len)
         }
         // SAFETY: `index` is below the length.
         unsafe { self.get_unchecked(acc, index) }
@@ -249,7 +249,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[track_caller]
     pub fn set<A: Acc>(&self, acc: A, index: usize, value: T) {
         if index >= self.len {
-            out_of_bounds(Place::Global(self.start), index, self.len)
+            outside(acc, Place::Global(self.start), index, self.len)
         }
         // SAFETY: `index` is below the length.
         unsafe { self.set_unchecked(acc, index, value) }
@@ -470,27 +470,36 @@ pub(crate) fn resolve(range: impl RangeBounds<usize>, len: usize) -> Range<usize
 #[cold]
 #[inline(never)]
 #[track_caller]
-pub(crate) fn out_of_bounds<T>(first: Place<T>, index: usize, len: usize) -> ! {
+pub(crate) fn outside<A: Acc, T>(acc: A, first: Place<T>, index: usize, len: usize) -> ! {
     refuse(
         Some((first, index)),
         format_args!("index {index} is out of bounds of a span of {len}"),
-    )
+    );
+    acc.out_of_bounds(index, len)
+}
+
+/// As [`outside`], where there is no accelerator at hand.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn out_of_bounds<T>(first: Place<T>, index: usize, len: usize) -> ! {
+    let message = format_args!("index {index} is out of bounds of a span of {len}");
+    refuse(Some((first, index)), message);
+    panic!("{message}")
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
 fn bad_range(start: usize, end: usize, len: usize) -> ! {
-    refuse::<u8>(
-        None,
-        format_args!("range {start}..{end} is out of bounds of a span of {len}"),
-    )
+    let message = format_args!("range {start}..{end} is out of bounds of a span of {len}");
+    refuse::<u8>(None, message);
+    panic!("{message}")
 }
 
-/// Panics, or tells the checking device which element of what was meant.
+/// On the checking device: ends the thread with a finding, about that element of the view that starts there.
 #[track_caller]
-fn refuse<T>(_element: Option<(Place<T>, usize)>, message: core::fmt::Arguments<'_>) -> ! {
+fn refuse<T>(_element: Option<(Place<T>, usize)>, _message: core::fmt::Arguments<'_>) {
     #[cfg(feature = "std")]
-    crate::backend::check::out_of_bounds(_element, message);
-    panic!("{message}")
+    crate::backend::check::out_of_bounds(_element, _message);
 }

@@ -238,6 +238,10 @@ impl Hardware for Check<'_> {
         self.engine.block_barrier(self.yielder, self.slot, location);
     }
 
+    fn check_in(self) {
+        self.engine.leave_if_over();
+    }
+
     fn scratch(self) -> usize {
         0
     }

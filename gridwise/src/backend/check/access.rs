@@ -73,10 +73,11 @@ impl Engine {
         }
         drop(state);
         loop {
+            // In a destructor, while the thread unwinds already, this ends the program, as any panic there.
             if self.abandoned.get() {
                 std::panic::resume_unwind(Box::new(super::engine::Abandoned));
             }
-            self.suspend(yielder);
+            self.wait(yielder);
         }
     }
 
@@ -113,7 +114,7 @@ impl Engine {
         let thread = &mut threads[slot as usize];
         let candidates = memory.candidates(&thread.clock, extent, how.order);
         // A loop of loads sees the newest value in the end.
-        let age = if candidates == 1 || thread.spin.idle >= SPINS_FROM / 2 {
+        let age = if candidates == 1 || thread.spin.idle >= SPINS_FROM / 2 || self.is_over() {
             0
         } else {
             scheduler.value(candidates)
@@ -246,6 +247,7 @@ impl Engine {
             let mut state = self.state.borrow_mut();
             let choice = match options {
                 0 | 1 => 0,
+                _ if self.is_over() => 0,
                 options => state.scheduler.value(options),
             };
             let age = accepted.get(choice).copied();
@@ -277,6 +279,7 @@ impl Engine {
         ready: &mut dyn FnMut(u64) -> bool,
         missed: bool,
     ) {
+        self.leave_if_over();
         let ready: *mut (dyn FnMut(u64) -> bool + '_) = ready;
         // SAFETY: only the lifetime changes. The condition lives on the stack of this thread, which stays suspended for as long
         // as the pointer is kept: whoever makes it runnable drops the pointer.
@@ -299,7 +302,7 @@ impl Engine {
             state.hold_warp(self, slot);
         }
         drop(state);
-        self.suspend(yielder);
+        self.wait(yielder);
     }
 
     /// A word has a new value: those who wait for it look.

@@ -351,11 +351,6 @@ impl CheckDevice {
         let run = engine.run(body, &mut session.stacks.0);
         RUNNING_ON.set(before);
         let elapsed = engine.elapsed();
-        // A launch that ran out of time stopped where its threads stood.
-        let report = {
-            let state = engine.state.borrow();
-            matches!(state.failure, Some(Failure::TimedOut)).then(|| state.hang_report(&engine))
-        };
         let state = engine.state.into_inner();
         session.scheduler = Some(state.scheduler);
         session.left_over = state.left_over;
@@ -373,7 +368,7 @@ impl CheckDevice {
                 finding.replay = session.scheduler.as_ref().map_or(String::new(), |by| by.token());
                 findings.push(finding);
             }
-            Some(Failure::TimedOut) if findings.is_empty() => {
+            Some(Failure::TimedOut(report)) if findings.is_empty() => {
                 return report.map_or(Ok(()), |report| {
                     Err(LaunchError::TimedOut {
                         kernel,
