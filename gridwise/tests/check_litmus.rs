@@ -24,7 +24,7 @@ use Op::{Add, Fence, Load, PlainLoad, PlainStore, Store, Wait};
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 const ROLES: usize = 4;
-const OPS: usize = 6;
+const OPS: usize = 10;
 const X: usize = 0;
 const Y: usize = 1;
 
@@ -358,6 +358,14 @@ fn two_writes_to_two_words() {
         ],
         &[2, 1, 2, 1],
     );
+}
+
+#[test]
+#[ignore = "not modelled: a value older than eight stores, which coherence allows to somebody who knows of none of them"]
+fn a_value_older_than_eight_stores() {
+    let stores = [1, 2, 3, 4, 5, 6, 7, 8].map(|value| Store(X, value, Relaxed));
+    let writer: Vec<_> = stores.into_iter().chain([Store(Y, 1, Relaxed)]).collect();
+    allows(&[&writer, &[Load(Y, Relaxed), Load(X, Relaxed)]], &[1, 0]);
 }
 
 #[test]
