@@ -348,16 +348,29 @@ fn load_buffering() {
 }
 
 #[test]
-#[ignore = "not modelled: stores to two words that take effect in opposite orders (2+2W), which C++ and PTX allow"]
-fn two_writes_to_two_words() {
-    allows(
-        &[
-            &[Store(X, 1, Relaxed), Store(Y, 2, Relaxed)],
-            &[Store(Y, 1, Relaxed), Store(X, 2, Relaxed)],
-            &[Load(X, Relaxed), Load(X, Relaxed), Load(Y, Relaxed), Load(Y, Relaxed)],
-        ],
-        &[2, 1, 2, 1],
-    );
+fn two_writes_to_two_words_are_ordered_by_sequentially_consistent_fences_alone() {
+    let writers = |fence: Ordering| {
+        let writer = |first, second| [Store(first, 1, Relaxed), Fence(fence), Store(second, 2, Relaxed)];
+        [writer(X, Y), writer(Y, X)]
+    };
+    let reader = [Load(X, Relaxed), Load(X, Relaxed), Load(Y, Relaxed), Load(Y, Relaxed)];
+    let [a, b] = writers(AcqRel);
+    allows(&[&a, &b, &reader], &[2, 1, 2, 1]);
+    let [a, b] = writers(SeqCst);
+    forbids(&[&a, &b, &reader], &[2, 1, 2, 1]);
+}
+
+#[test]
+fn a_store_that_lands_late_undoes_what_did_not_see_it_and_nothing_else() {
+    // The addition is lost, unless the load before it has seen the store.
+    let store = [Store(X, 5, Relaxed), Store(Y, 1, Relaxed)];
+    let add = [Load(Y, Relaxed), Add(X, 1, Relaxed), Load(X, Relaxed)];
+    allows(&[&store, &add], &[1, 0, 5]);
+    allows(&[&store, &add], &[1, 0, 1]);
+    allows(&[&store, &add], &[1, 5, 6]);
+    let store = [Store(X, 5, Relaxed), Store(Y, 1, Release)];
+    let add = [Load(Y, Acquire), Add(X, 1, Relaxed), Load(X, Relaxed)];
+    forbids(&[&store, &add], &[1, 0, 5]);
 }
 
 #[test]

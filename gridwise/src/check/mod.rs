@@ -45,9 +45,8 @@
 //!
 //! # Limitations
 //!
-//! * Stores to one atomic word take effect in the order in which they are made. Loads lag behind, so most effects of late stores
-//!   show, but not those that need two words' stores to be seen in opposite orders by nobody but their writers ("2+2W"), nor
-//!   loads that return values from the future ("load buffering").
+//! * Loads do not return values from the future ("load buffering"). Otherwise loads lag behind, and stores and
+//!   read-modify-writes land late, as far as coherence and the order of events allow; compare-and-swaps take the newest value.
 //! * A word remembers its last eight values.
 //! * Sequentially consistent loads return the newest value, and so are stronger than the language and PTX promise where they are
 //!   mixed with weaker accesses to the same word. Sequentially consistent fences are as the language has them.

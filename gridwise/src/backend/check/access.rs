@@ -132,8 +132,9 @@ impl Engine {
         self.point(yielder, slot, Step::Write(extent));
         let mut state = self.state.borrow_mut();
         state.judge(self, slot, extent, Operation::AtomicStore, how.scope, how.location);
+        let age = state.place_of_store(self, slot, atomic);
         let State { threads, memory, .. } = &mut *state;
-        memory.store(&mut threads[slot as usize].clock, extent, bits, how);
+        memory.store(&mut threads[slot as usize].clock, extent, age, bits, how);
         drop(state);
         self.notify(extent);
     }
@@ -149,10 +150,11 @@ impl Engine {
         let Atomic { extent, how } = atomic;
         self.point(yielder, slot, Step::Write(extent));
         let mut state = self.state.borrow_mut();
+        let age = state.place_of_store(self, slot, atomic);
         let State { threads, memory, .. } = &mut *state;
         let thread = &mut threads[slot as usize];
         let epoch = thread.clock.epoch;
-        let before = memory.load(&mut thread.clock, extent, 0, how);
+        let before = memory.load(&mut thread.clock, extent, age, how);
         let after = apply(before);
         if after == before {
             thread.spin.idle += 1;
@@ -162,7 +164,7 @@ impl Engine {
         debug_assert_eq!(epoch, thread.clock.epoch, "a load begins no epoch");
         state.judge(self, slot, extent, Operation::ReadModifyWrite, how.scope, how.location);
         let State { threads, memory, .. } = &mut *state;
-        memory.replace(&mut threads[slot as usize].clock, extent, after, how);
+        memory.replace(&mut threads[slot as usize].clock, extent, age, after, how);
         drop(state);
         if after != before {
             self.notify(extent);
@@ -195,7 +197,7 @@ impl Engine {
         thread.spin.idle = 0;
         state.judge(self, slot, extent, Operation::CompareExchange, how.scope, how.location);
         let State { threads, memory, .. } = &mut *state;
-        memory.replace(&mut threads[slot as usize].clock, extent, exchange.new, how);
+        memory.replace(&mut threads[slot as usize].clock, extent, 0, exchange.new, how);
         drop(state);
         if before != exchange.new {
             self.notify(extent);
@@ -360,6 +362,24 @@ impl Engine {
 }
 
 impl State {
+    /// After which of the stores so far a store comes: how many before the newest. A store may land late: others that were made
+    /// after it in time come before it.
+    fn place_of_store(&mut self, engine: &Engine, slot: u32, atomic: Atomic) -> usize {
+        let thread = &self.threads[slot as usize];
+        let places = self.memory.places(&thread.clock, atomic.extent, atomic.how.order);
+        // A loop of read-modify-writes sees the newest value in the end.
+        if places == 1 || thread.spin.idle >= SPINS_FROM / 2 || engine.is_over() {
+            return 0;
+        }
+        let mut choice = self.scheduler.value(places.count_ones() as usize);
+        let is_place = |age: &usize| {
+            let is_free = places >> age & 1 == 1;
+            choice = choice.wrapping_sub(usize::from(is_free));
+            is_free && choice == usize::MAX
+        };
+        (0..u8::BITS as usize).find(is_place).unwrap_or(0)
+    }
+
     pub(super) fn judge(
         &mut self,
         engine: &Engine,

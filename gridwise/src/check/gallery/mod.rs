@@ -91,6 +91,7 @@ mod release_sequence_cut;
 mod release_then_clear;
 mod repair_in_a_branch;
 mod reset_after_publishing;
+mod reset_lands_late;
 mod roles_at_two_barriers;
 mod scratch_shared_by_reductions;
 mod second_tile_too_early;
@@ -137,6 +138,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     scratch_shared_by_reductions::EXHIBIT,
     everybody_resets::EXHIBIT,
     barrier_not_put_back::EXHIBIT,
+    reset_lands_late::EXHIBIT,
     plain_poll::EXHIBIT,
     segments_of_different_length::EXHIBIT,
     empty_row_returns::EXHIBIT,

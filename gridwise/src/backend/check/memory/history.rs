@@ -17,6 +17,8 @@ struct Store {
     bits: u64,
     /// `None` happened before everything.
     by: Option<Writer>,
+    /// Whether it is a read-modify-write, of the store before it.
+    replaces: bool,
     message: Message,
     /// Block, thread and epoch of each thread's first load of it.
     readers: Vec<(u32, u32, u32)>,
@@ -44,7 +46,7 @@ impl Writer {
     }
 }
 
-/// An atomic word. Its stores take effect in the order in which they are made; loads may lag behind.
+/// An atomic word. Its stores have an order, which need not be that in which they are made; loads may lag behind.
 #[derive(Clone, Debug)]
 pub(crate) struct Word {
     pub(crate) size: usize,
@@ -62,6 +64,7 @@ impl Word {
             stores: [Store {
                 bits,
                 by: None,
+                replaces: false,
                 message: Message::default(),
                 readers: Vec::new(),
             }]
@@ -86,6 +89,14 @@ impl Word {
             .position(|store| store.by.as_ref().is_none_or(by_known) || store.readers.iter().any(known))
             .unwrap_or(last)
             + 1
+    }
+
+    /// After which stores a store of this thread may come, in the order of the word's stores: bit `age` for the one that is `age`
+    /// before the newest. Anywhere that what the thread knows allows, but not between a read-modify-write and what it read.
+    pub(crate) fn places(&self, clock: &ThreadClock, weak: bool) -> u8 {
+        let candidates = self.candidates(clock, weak);
+        let free = |age: &usize| *age == 0 || !self.stores[self.stores.len() - age].replaces;
+        (0..candidates).filter(free).fold(0, |places, age| places | 1 << age)
     }
 
     /// The value `age` stores before the newest.
@@ -120,43 +131,57 @@ impl Word {
         store.bits
     }
 
-    pub(crate) fn store(&mut self, clock: &mut ThreadClock, bits: u64, how: How) {
-        self.push(clock, bits, Message::default(), how);
+    /// Stores after the store that is `age` before the newest.
+    pub(crate) fn store(&mut self, clock: &mut ThreadClock, age: usize, bits: u64, how: How) {
+        self.push(clock, age, bits, None, how);
     }
 
-    /// Replaces the newest value, whose acquiring load this also is. It carries on the release sequence.
-    pub(crate) fn replace(&mut self, clock: &mut ThreadClock, bits: u64, how: How) {
-        let message = self.stores[self.stores.len() - 1].message.clone();
-        self.push(clock, bits, message, how);
+    /// Replaces the value `age` stores before the newest, whose acquiring load this also is. It carries on the release sequence.
+    pub(crate) fn replace(&mut self, clock: &mut ThreadClock, age: usize, bits: u64, how: How) {
+        let message = self.stores[self.stores.len() - 1 - age].message.clone();
+        self.push(clock, age, bits, Some(message), how);
     }
 
     /// A plain store: nothing older is left to read.
     pub(crate) fn overwrite(&mut self, clock: &ThreadClock, bits: u64, location: &'static Location<'static>) {
-        self.remember(bits, Writer::new(clock, location), Message::default());
+        let store = Store {
+            bits,
+            by: Some(Writer::new(clock, location)),
+            replaces: false,
+            message: Message::default(),
+            readers: Vec::new(),
+        };
+        self.remember(0, store);
         self.forgotten += self.stores.len() as u64 - 1;
         self.stores.drain(..self.stores.len() - 1);
     }
 
-    fn push(&mut self, clock: &mut ThreadClock, bits: u64, mut message: Message, how: How) {
+    fn push(&mut self, clock: &mut ThreadClock, age: usize, bits: u64, replaced: Option<Message>, how: How) {
         let by = Writer::new(clock, how.location);
+        let replaces = replaced.is_some();
+        let mut message = replaced.unwrap_or_default();
         clock.release(&mut message, how.order, how.scope);
         if !releases(how.order) {
             // What follows is in another epoch than what a release would have published.
             clock.epoch += 1;
         }
-        self.remember(bits, by, message);
+        let store = Store {
+            bits,
+            by: Some(by),
+            replaces,
+            message,
+            readers: Vec::new(),
+        };
+        self.remember(age, store);
     }
 
-    fn remember(&mut self, bits: u64, by: Writer, message: Message) {
+    fn remember(&mut self, age: usize, store: Store) {
+        let mut at = self.stores.len() - age;
         if self.stores.len() == REMEMBERED {
             self.stores.pop_front();
             self.forgotten += 1;
+            at -= 1;
         }
-        self.stores.push_back(Store {
-            bits,
-            by: Some(by),
-            message,
-            readers: Vec::new(),
-        });
+        self.stores.insert(at, store);
     }
 }

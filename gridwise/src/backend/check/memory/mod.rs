@@ -307,18 +307,28 @@ impl Memory {
         self.word(extent).load(clock, age, how)
     }
 
-    pub(crate) fn store(&mut self, clock: &mut ThreadClock, extent: Extent, bits: u64, how: How) {
-        self.word(extent).store(clock, bits, how);
-        self.write(extent, bits);
+    /// After which stores a store may come; see [`Word::places`].
+    pub(crate) fn places(&mut self, clock: &ThreadClock, extent: Extent, order: Ordering) -> u8 {
+        // Sequentially consistent stores come last, as such loads return the newest.
+        let weak = self.weak && order != Ordering::SeqCst;
+        self.word(extent).places(clock, weak)
     }
 
-    pub(crate) fn replace(&mut self, clock: &mut ThreadClock, extent: Extent, bits: u64, how: How) {
-        self.word(extent).replace(clock, bits, how);
-        self.write(extent, bits);
+    pub(crate) fn store(&mut self, clock: &mut ThreadClock, extent: Extent, age: usize, bits: u64, how: How) {
+        self.word(extent).store(clock, age, bits, how);
+        self.write(extent, age, bits);
+    }
+
+    pub(crate) fn replace(&mut self, clock: &mut ThreadClock, extent: Extent, age: usize, bits: u64, how: How) {
+        self.word(extent).replace(clock, age, bits, how);
+        self.write(extent, age, bits);
     }
 
     /// Memory holds the newest value of every word.
-    fn write(&mut self, extent: Extent, bits: u64) {
+    fn write(&mut self, extent: Extent, age: usize, bits: u64) {
+        if age > 0 {
+            return;
+        }
         let at = self.regions[extent.region].start + extent.offset;
         // SAFETY: inside the region, which the launch may write; atomics are aligned.
         unsafe { write_bits(at, extent.size, bits) }
