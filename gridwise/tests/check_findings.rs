@@ -303,7 +303,7 @@ deed!(OwnHalves, |acc, words, shared| {
     let half = words.cast::<A, u32>(acc);
     half.atomic(acc.block_index()).fetch_add(acc, 1, Ordering::Relaxed);
     acc.sync_grid();
-    assert_eq!(words.get(acc, 0), 1 << 32 | 1);
+    assert_eq!(words.get(acc, 0), (1 << 32) | 1);
 });
 
 // One adds to half of a word, the other to all of it.

@@ -197,7 +197,7 @@ impl FreeList<'_, '_> {
                 0 => 0,
                 node => self.words.atomic(node as usize).load(acc, Ordering::Relaxed),
             };
-            (node, below | ((top >> 8) + 1) % self.tags << 8)
+            (node, below | ((((top >> 8) + 1) % self.tags) << 8))
         })
     }
 
@@ -206,7 +206,7 @@ impl FreeList<'_, '_> {
         self.replace(acc, |top| {
             let below = self.words.atomic(node as usize);
             below.store(acc, top & 255, Ordering::Relaxed);
-            (node, node | top >> 8 << 8)
+            (node, node | (top & !255))
         });
     }
 

@@ -14,7 +14,7 @@ fn kernel<A: GridAcc>(acc: A, fixed: bool, _data: &Words<'_>, words: &Words<'_>,
     if acc.block_index() == 1 {
         whole.atomic(0).load(acc, Ordering::Acquire);
     } else if fixed {
-        whole.atomic(0).store(acc, 7 << 32 | 1, Ordering::Release);
+        whole.atomic(0).store(acc, (7 << 32) | 1, Ordering::Release);
     } else {
         words.atomic(1).store(acc, 7, Ordering::Relaxed);
         words.atomic(0).store(acc, 1, Ordering::Release);

@@ -17,7 +17,7 @@ fn kernel<A: GridAcc>(acc: A, fixed: bool, _data: &Words<'_>, words: &Words<'_>,
         // An insertion into a slot that is taken comes to nothing.
         let _ = word.compare_exchange(acc, 0, new, Ordering::AcqRel, Ordering::Relaxed);
     };
-    let both = |(key, value)| key << 16 | value;
+    let both = |(key, value)| (key << 16) | value;
     let insert = |entry: (u32, u32)| {
         if fixed {
             swap(0, both(entry));
