@@ -24,7 +24,7 @@ use Op::{Add, Fence, Load, PlainLoad, PlainStore, Store, Wait};
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 const ROLES: usize = 4;
-const OPS: usize = 6;
+const OPS: usize = 10;
 const X: usize = 0;
 const Y: usize = 1;
 
@@ -348,16 +348,37 @@ fn load_buffering() {
 }
 
 #[test]
-#[ignore = "not modelled: stores to two words that take effect in opposite orders (2+2W), which C++ and PTX allow"]
-fn two_writes_to_two_words() {
-    allows(
-        &[
-            &[Store(X, 1, Relaxed), Store(Y, 2, Relaxed)],
-            &[Store(Y, 1, Relaxed), Store(X, 2, Relaxed)],
-            &[Load(X, Relaxed), Load(X, Relaxed), Load(Y, Relaxed), Load(Y, Relaxed)],
-        ],
-        &[2, 1, 2, 1],
-    );
+fn two_writes_to_two_words_are_ordered_by_sequentially_consistent_fences_alone() {
+    let writers = |fence: Ordering| {
+        let writer = |first, second| [Store(first, 1, Relaxed), Fence(fence), Store(second, 2, Relaxed)];
+        [writer(X, Y), writer(Y, X)]
+    };
+    let reader = [Load(X, Relaxed), Load(X, Relaxed), Load(Y, Relaxed), Load(Y, Relaxed)];
+    let [a, b] = writers(AcqRel);
+    allows(&[&a, &b, &reader], &[2, 1, 2, 1]);
+    let [a, b] = writers(SeqCst);
+    forbids(&[&a, &b, &reader], &[2, 1, 2, 1]);
+}
+
+#[test]
+fn a_store_that_lands_late_undoes_what_did_not_see_it_and_nothing_else() {
+    // The addition is lost, unless the load before it has seen the store.
+    let store = [Store(X, 5, Relaxed), Store(Y, 1, Relaxed)];
+    let add = [Load(Y, Relaxed), Add(X, 1, Relaxed), Load(X, Relaxed)];
+    allows(&[&store, &add], &[1, 0, 5]);
+    allows(&[&store, &add], &[1, 0, 1]);
+    allows(&[&store, &add], &[1, 5, 6]);
+    let store = [Store(X, 5, Relaxed), Store(Y, 1, Release)];
+    let add = [Load(Y, Acquire), Add(X, 1, Relaxed), Load(X, Relaxed)];
+    forbids(&[&store, &add], &[1, 0, 5]);
+}
+
+#[test]
+#[ignore = "not modelled: a value older than eight stores, which coherence allows to somebody who knows of none of them"]
+fn a_value_older_than_eight_stores() {
+    let stores = [1, 2, 3, 4, 5, 6, 7, 8].map(|value| Store(X, value, Relaxed));
+    let writer: Vec<_> = stores.into_iter().chain([Store(Y, 1, Relaxed)]).collect();
+    allows(&[&writer, &[Load(Y, Relaxed), Load(X, Relaxed)]], &[1, 0]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use gridwise::{
     prelude::*,
 };
 
-use crate::support::{grids, is_checking, options, queue, skew};
+use crate::support::{grids, options, queue, skew};
 
 /// The nodes of a tree in a line: node `i` makes nodes `fan * i + 1` to `fan * i + fan`.
 #[repr(C)]
@@ -366,11 +366,6 @@ unsafe impl Tasks for Endless {
 }
 
 pub(crate) fn a_time_limit_hands_the_tasks_back(device: &Device) {
-    // A launch that fails on the checking device is left at any access, in the middle of moving a task too; elsewhere only
-    // between tasks and in waits.
-    if is_checking(device) {
-        return;
-    }
     let queue = device.queue_with(options().timeout(Duration::from_millis(60)));
     for strategy in [Strategy::Persistent, Strategy::Relaunch] {
         let seeds: Vec<_> = (0..100).map(|seed| [seed; 3]).collect();

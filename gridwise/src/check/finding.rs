@@ -73,6 +73,10 @@ pub enum Deed {
     Stood,
     /// Panicked.
     Panicked,
+    /// Promised something.
+    Promised,
+    /// Made the last store of the launch.
+    StoredLast,
 }
 
 /// One side of a finding.
@@ -124,6 +128,8 @@ impl fmt::Display for Place {
             Deed::Left => f.write_str("left the kernel, last seen")?,
             Deed::Stood => f.write_str("stood")?,
             Deed::Panicked => f.write_str("panicked, last seen")?,
+            Deed::Promised => f.write_str("promise")?,
+            Deed::StoredLast => f.write_str("last store")?,
         }
         write!(f, " at {location}, block {block}, thread {thread}")
     }
@@ -188,7 +194,18 @@ pub enum Missing {
     BlockBarrier,
     /// Nothing orders two blocks: a grid barrier would, or a release that the other acquires, at device scope.
     GridBarrier,
-    /// The later thread loaded what the earlier released, but did not acquire.
+    /// The later thread loaded what the earlier stored at or after its access, but one or both lack the order.
+    Order {
+        /// The store.
+        store: &'static Location<'static>,
+        /// The load.
+        load: &'static Location<'static>,
+        /// Whether the store lacks release.
+        release: bool,
+        /// Whether the load lacks acquire.
+        acquire: bool,
+    },
+    /// As `Order`, through threads between the two: one of them loaded what was released, but did not acquire.
     Acquire,
     /// The earlier thread released and the later acquired, but one of them at too narrow a scope.
     WiderScope,
@@ -197,6 +214,23 @@ pub enum Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Order {
+                store,
+                load,
+                release,
+                acquire,
+            } => {
+                if *release {
+                    write!(f, "the store at {store} needs Release, or a release fence before it")?;
+                }
+                if *release && *acquire {
+                    f.write_str("; ")?;
+                }
+                if *acquire {
+                    write!(f, "the load at {load} needs Acquire, or an acquire fence after it")?;
+                }
+                return Ok(());
+            }
             Self::BlockBarrier => "nothing orders the two threads of the block; a block barrier would",
             Self::GridBarrier => {
                 "nothing orders the two blocks; a grid barrier would, or a release that the other acquires, at device scope"
@@ -241,6 +275,14 @@ pub enum Kind {
     StepBudget,
     /// A thread panicked.
     Panic,
+    /// An element was stored twice that the kernel promises to store once.
+    CoveredTwice,
+    /// Elements were not stored that the kernel promises to store once.
+    NeverCovered,
+    /// The launch ended with work left in a queue, or a word at another value than promised.
+    UnfinishedWork,
+    /// The launch began with a word at another value than promised: state of an earlier launch, used again as it was.
+    StaleState,
 }
 
 impl Kind {
@@ -262,6 +304,10 @@ impl Kind {
             Self::EndlessSpin => "endless_spin",
             Self::StepBudget => "step_budget",
             Self::Panic => "panic",
+            Self::CoveredTwice => "covered_twice",
+            Self::NeverCovered => "never_covered",
+            Self::UnfinishedWork => "unfinished_work",
+            Self::StaleState => "stale_state",
         }
     }
 }
@@ -284,6 +330,10 @@ impl fmt::Display for Kind {
             Self::EndlessSpin => "spin without end",
             Self::StepBudget => "step budget used up",
             Self::Panic => "panic",
+            Self::CoveredTwice => "element stored twice that is promised to be stored once",
+            Self::NeverCovered => "elements never stored that are promised to be stored once",
+            Self::UnfinishedWork => "unfinished work at the end of the launch",
+            Self::StaleState => "state of an earlier launch used again",
         })
     }
 }

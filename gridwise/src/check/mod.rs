@@ -34,22 +34,30 @@
 //! first schedule. Each [`Finding`] names both places, the order that is missing, and a token: with `GRIDWISE_CHECK_REPLAY` set
 //! to it, the same test runs that one schedule. `GRIDWISE_CHECK_SCHEDULES` sets how many schedules are tried.
 //!
+//! A kernel can promise more than order, and the device looks: that it stores every element once
+//! ([`promise_stored_once`](crate::prelude::SpanMut::promise_stored_once)), whatever cuts its indices; that a word of a barrier or queue of one's own is at
+//! its start when the launch begins ([`promise_began_at`](crate::prelude::Atomic::promise_began_at)) and when it ends
+//! ([`promise_ends_at`](crate::prelude::Atomic::promise_ends_at)). The library's queues promise that nothing is left in them.
+//!
 //! Any program runs on such a device with `GRIDWISE_DEVICE=check`; [`Model`] says which options there are. A launch with faults
 //! then returns [`LaunchError::Faults`](crate::prelude::LaunchError::Faults), or, if there is but one fault and every device sees it
 //! (a panic, a deadlock), the error that every device gives; [`findings`] has the rest.
 //!
 //! # Limitations
 //!
-//! * Stores to one atomic word take effect in the order in which they are made. Loads lag behind, so most effects of late stores
-//!   show, but not those that need two words' stores to be seen in opposite orders by nobody but their writers ("2+2W"), nor
-//!   loads that return values from the future ("load buffering").
+//! * Loads do not return values from the future ("load buffering"). Otherwise loads lag behind, and stores and
+//!   read-modify-writes land late, as far as coherence and the order of events allow; compare-and-swaps take the newest value.
 //! * A word remembers its last eight values.
 //! * Sequentially consistent loads return the newest value, and so are stronger than the language and PTX promise where they are
 //!   mixed with weaker accesses to the same word. Sequentially consistent fences are as the language has them.
 //! * A plain load returns the newest value: a race is a finding, what it might read is not explored.
 //! * What a [`Span`](crate::prelude::Span) reads is not seen: nobody may write it during the launch.
 //! * In the fast mode each location remembers four accesses, so a race with a fifth may stay unseen; the exact mode remembers all.
-//! * A launch starts after everything before it and ends before everything after it; two launches never overlap.
+//! * A launch starts after everything before it and ends before everything after it; two launches never overlap. That two that
+//!   do share a barrier or a queue is kept from happening by their types; what a launch leaves in state that another uses is
+//!   found where kernels promise how they find and leave it.
+//! * An index that is covered twice or never, and work that is left, are found where a kernel promises otherwise, and in the
+//!   library's queues.
 //! * Faults in host code, in the order of queues and events, or by data that the host changes, are not looked for.
 
 use crate::{

@@ -243,6 +243,7 @@ pub(crate) struct LaunchPlan {
     pub(crate) dynamic_len: usize,
     pub(crate) barrier: BarrierShape,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) part_of_run: bool,
 }
 
 /// What a kernel needs of a device, whatever its kind.
@@ -299,6 +300,8 @@ pub(crate) struct Terms {
     pub(crate) headroom: usize,
     pub(crate) barrier: Option<BarrierShape>,
     pub(crate) timeout: Option<Duration>,
+    /// Others follow that finish what this launch begins.
+    pub(crate) part_of_run: bool,
 }
 
 /// Checks a launch. `Ok(None)` is a launch with nothing to do.
@@ -374,5 +377,6 @@ pub(crate) fn plan(
         dynamic_len: demand.dynamic_len,
         barrier: terms.barrier.unwrap_or(BarrierShape::for_blocks(blocks)),
         timeout: terms.timeout,
+        part_of_run: terms.part_of_run,
     }))
 }

@@ -362,7 +362,10 @@ impl Queue {
         let mut step = 0;
         let steps = loop {
             for index in 0..P::PHASES {
-                let terms = self.what_is_left(&plan, start)?;
+                let terms = Terms {
+                    part_of_run: true,
+                    ..self.what_is_left(&plan, start)?
+                };
                 // SAFETY: `Phased` allows copies.
                 let phases = unsafe { duplicate(&phases) };
                 let at = Phase { index, step };

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::{
     acc::Acc,
-    hardware::{Place, Rmw, Sealed, WaitFor, WaitSite},
+    hardware::{Place, Rmw, Sealed, WaitFor, WaitSite, WordPromise},
 };
 
 /// Who takes part in the ordering of an atomic or a fence.
@@ -208,6 +208,44 @@ impl<T: Word> SharedAtomic<T> {
     #[inline(always)]
     fn at(self) -> (Place<T>, Scope) {
         (Place::Shared(self.place), Scope::Block)
+    }
+}
+
+/// The bit pattern of a word, widened.
+#[inline(always)]
+pub(crate) fn bits<T: Word>(value: T) -> u64 {
+    if size_of::<T>() == 4 {
+        u64::from(bytemuck::cast::<T, u32>(value))
+    } else {
+        bytemuck::cast(value)
+    }
+}
+
+impl<T: Word, S: scope::IsScope> Atomic<'_, T, S> {
+    /// Promises that the word held `value` when the launch began: that state which is made for one launch was put back before
+    /// this one. The checking device names the promise that does not hold; elsewhere it does nothing. Before the first store.
+    #[inline(always)]
+    #[track_caller]
+    pub fn promise_began_at<A: Acc>(self, acc: A, value: T) {
+        acc.promise_word(self.at().0, WordPromise::BeganAt(bits(value)));
+    }
+
+    /// Promises that the word holds `value` when the launch ends: that a barrier is back at its start, that a queue of one's own
+    /// is empty. The checking device names the promise that does not hold; elsewhere it does nothing. A later promise replaces
+    /// it.
+    #[inline(always)]
+    #[track_caller]
+    pub fn promise_ends_at<A: Acc>(self, acc: A, value: T) {
+        acc.promise_word(self.at().0, WordPromise::EndsAt(bits(value)));
+    }
+
+    /// Promises that the word, which counts what was taken, is at least `value` when the launch ends; `None` takes a promise
+    /// back.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn promise_drained<A: Acc>(self, acc: A, value: Option<T>) {
+        let promise = value.map_or(WordPromise::Withdrawn, |value| WordPromise::Drained(bits(value)));
+        acc.promise_word(self.at().0, promise);
     }
 }
 

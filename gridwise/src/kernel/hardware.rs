@@ -75,6 +75,19 @@ pub struct WaitSite {
     pub location: &'static Location<'static>,
 }
 
+/// What a kernel promises of an atomic word, for devices that look. Values are bit patterns, widened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordPromise {
+    /// It held that when the launch began.
+    BeganAt(u64),
+    /// It holds that when the launch ends.
+    EndsAt(u64),
+    /// It counts what was taken of that many parts, and everything is taken when the launch ends.
+    Drained(u64),
+    /// Nothing any more about the end.
+    Withdrawn,
+}
+
 /// The indices that one member of a group gets, in ascending order.
 pub trait Deal: Iterator<Item = usize> + Clone {
     /// Takes the next stretch of consecutive indices, at most `limit(first)` of them (at least 1).
@@ -209,6 +222,8 @@ pub fn contiguous(range: Range<usize>, member: usize, members: usize) -> Stretch
 pub trait Hardware: Copy + Sealed {
     /// How a group's indices are dealt out to its members.
     type Deal: Deal;
+    /// Whether promises are looked at: nobody need make many of them otherwise.
+    const LOOKS_AT_PROMISES: bool = false;
 
     /// Index of this block, below [`blocks`](Self::blocks).
     fn block(self) -> usize;
@@ -304,6 +319,15 @@ pub trait Hardware: Copy + Sealed {
     fn out_of_bounds(self, index: usize, len: usize) -> ! {
         panic!("index {index} is out of bounds of a span of {len}")
     }
+
+    /// Told that the launch stores each of these elements once, counting from here the stores of this thread.
+    #[inline(always)]
+    #[track_caller]
+    fn promise_stored_once<T: Pod>(self, _first: Place<T>, _len: usize) {}
+    /// Told what is promised of a word.
+    #[inline(always)]
+    #[track_caller]
+    fn promise_word<T: Word>(self, _at: Place<T>, _promise: WordPromise) {}
 
     /// One bit for each lane of the warp whose `vote` is true.
     #[track_caller]

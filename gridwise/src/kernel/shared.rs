@@ -14,7 +14,7 @@ use super::{
     acc::Acc,
     atomic::{SharedAtomic, Word},
     hardware::{Place, Sealed},
-    span::{out_of_bounds, resolve},
+    span::{out_of_bounds, outside, resolve},
 };
 
 /// Deals out a block's shared memory, handle after handle.
@@ -129,7 +129,7 @@ impl<T: Pod> SharedSlice<T> {
     #[track_caller]
     pub fn get<A: Acc>(self, acc: A, index: usize) -> T {
         if index >= self.len() {
-            acc.out_of_bounds(index, self.len())
+            outside(acc, self.first(), index, self.len())
         }
         let place = Place::Shared(self.offset_of(index));
         // SAFETY: inside the block's shared memory, because handles are placed by the runtime and the index was checked.
@@ -144,7 +144,7 @@ impl<T: Pod> SharedSlice<T> {
     #[track_caller]
     pub fn set<A: Acc>(self, acc: A, index: usize, value: T) {
         if index >= self.len() {
-            acc.out_of_bounds(index, self.len())
+            outside(acc, self.first(), index, self.len())
         }
         let place = Place::Shared(self.offset_of(index));
         // SAFETY: as in `get`.
@@ -162,7 +162,7 @@ impl<T: Pod> SharedSlice<T> {
         T: Word,
     {
         if index >= self.len() {
-            out_of_bounds(index, self.len())
+            out_of_bounds(self.first(), index, self.len())
         }
         let offset = self.offset_of(index);
         // SAFETY: as in `get`.
@@ -182,6 +182,11 @@ impl<T: Pod> SharedSlice<T> {
             len: end - start,
             _type: PhantomData,
         }
+    }
+
+    #[inline(always)]
+    fn first(self) -> Place<T> {
+        Place::Shared(self.offset)
     }
 
     /// Where element `index` lies. The index has been checked.

@@ -90,6 +90,18 @@ impl<T> Clone for Span<'_, T> {
 impl<T> Copy for Span<'_, T> {}
 
 impl<'a, T: Pod> Span<'a, T> {
+    /// A view of a slice in host memory.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub(crate) fn new(slice: &'a [T]) -> Self {
+        Self {
+            start: slice.as_ptr(),
+            len: slice.len(),
+            home: Home::HOST,
+            _borrow: PhantomData,
+        }
+    }
+
     /// A view of memory that may be a device's own.
     ///
     /// # Safety
@@ -235,7 +247,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[track_caller]
     pub fn get<A: Acc>(&self, acc: A, index: usize) -> T {
         if index >= self.len {
-            acc.out_of_bounds(index, self.len)
+            outside(acc, Place::Global(self.start), index, self.len)
         }
         // SAFETY: `index` is below the length.
         unsafe { self.get_unchecked(acc, index) }
@@ -249,7 +261,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[track_caller]
     pub fn set<A: Acc>(&self, acc: A, index: usize, value: T) {
         if index >= self.len {
-            acc.out_of_bounds(index, self.len)
+            outside(acc, Place::Global(self.start), index, self.len)
         }
         // SAFETY: `index` is below the length.
         unsafe { self.set_unchecked(acc, index, value) }
@@ -294,7 +306,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         T: Word,
     {
         if index >= self.len {
-            out_of_bounds(index, self.len)
+            out_of_bounds(Place::Global(self.start), index, self.len)
         }
         self.home.reach();
         // SAFETY: `index` is below the length.
@@ -318,6 +330,29 @@ impl<'a, T: Pod> SpanMut<'a, T> {
             start,
             len: range.end - range.start,
             home: self.home,
+            _borrow: PhantomData,
+        }
+    }
+
+    /// In a kernel: a view of the same bytes as elements of another type. Whoever mixes sizes should know: atomic accesses of
+    /// different sizes to the same bytes order nothing, and the checking device reports them.
+    ///
+    /// # Panics
+    /// If the view does not start where a `U` may, or its bytes are no whole number of them.
+    #[inline(always)]
+    #[track_caller]
+    pub fn cast<A: Acc, U: Pod>(&self, _acc: A) -> SpanMut<'a, U> {
+        let bytes = self.len * size_of::<T>();
+        let fits = self.start.cast::<U>().is_aligned() && size_of::<U>() > 0 && bytes.is_multiple_of(size_of::<U>());
+        assert!(
+            fits,
+            "a view of {bytes} bytes is no view of elements of {} bytes",
+            size_of::<U>()
+        );
+        SpanMut {
+            start: self.start.cast(),
+            home: self.home,
+            len: bytes / size_of::<U>(),
             _borrow: PhantomData,
         }
     }
@@ -352,6 +387,18 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         acc.lend(Place::Global(self.start), self.len, true);
         // SAFETY: inside memory lent to the launch, initialised, and not accessed otherwise meanwhile, by the caller.
         unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
+    }
+
+    /// In a kernel: promises that the launch stores each element of the view exactly once. The checking device names the places of
+    /// two stores, and the elements that were not stored; elsewhere it does nothing.
+    ///
+    /// It shows whether an index map of one's own, or what blocks claim of a queue, covers everything once. The stores of a
+    /// thread count from its promise on. A kernel that does the same again, in the steps of a loop, promises again at the start
+    /// of each: the stores then count to that step.
+    #[inline(always)]
+    #[track_caller]
+    pub fn promise_stored_once<A: Acc>(&self, acc: A) {
+        acc.promise_stored_once(Place::Global(self.start), self.len);
     }
 
     /// On the host: the part of the view inside `range`, instead of the whole.
@@ -431,16 +478,40 @@ pub(crate) fn resolve(range: impl RangeBounds<usize>, len: usize) -> Range<usize
     start..end
 }
 
+/// For an index that is not below the length of a view that starts at `first`, instead of the access.
 #[cold]
 #[inline(never)]
 #[track_caller]
-pub(crate) fn out_of_bounds(index: usize, len: usize) -> ! {
-    panic!("index {index} is out of bounds of a span of {len}")
+pub(crate) fn outside<A: Acc, T>(acc: A, first: Place<T>, index: usize, len: usize) -> ! {
+    refuse(
+        Some((first, index)),
+        format_args!("index {index} is out of bounds of a span of {len}"),
+    );
+    acc.out_of_bounds(index, len)
+}
+
+/// As [`outside`], where there is no accelerator at hand.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn out_of_bounds<T>(first: Place<T>, index: usize, len: usize) -> ! {
+    let message = format_args!("index {index} is out of bounds of a span of {len}");
+    refuse(Some((first, index)), message);
+    panic!("{message}")
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
 fn bad_range(start: usize, end: usize, len: usize) -> ! {
-    panic!("range {start}..{end} is out of bounds of a span of {len}")
+    let message = format_args!("range {start}..{end} is out of bounds of a span of {len}");
+    refuse::<u8>(None, message);
+    panic!("{message}")
+}
+
+/// On the checking device: ends the thread with a finding, about that element of the view that starts there.
+#[track_caller]
+fn refuse<T>(_element: Option<(Place<T>, usize)>, _message: core::fmt::Arguments<'_>) {
+    #[cfg(feature = "std")]
+    crate::backend::check::out_of_bounds(_element, _message);
 }

@@ -6,16 +6,17 @@ use bytemuck::Pod;
 
 use super::{
     access::{Atomic, Exchange},
+    address,
     engine::{Engine, Suspend},
     meet::Want,
-    memory::Extent,
+    memory::{Extent, How},
 };
 use crate::{
-    check::finding::{Deed, Finding, Kind, Operation},
+    check::finding::Operation,
     kernel::{
-        atomic::{Scope, Word},
+        atomic::{Scope, Word, bits},
         grid_barrier::GridState,
-        hardware::{GridHardware, Hardware, Place, Rmw, Sealed, Strided, WaitSite},
+        hardware::{GridHardware, Hardware, Place, Rmw, Sealed, Strided, WaitSite, WordPromise},
     },
 };
 
@@ -63,31 +64,27 @@ impl<'a> Check<'a> {
 
     #[track_caller]
     fn locate<T>(self, place: Place<T>, operation: Operation) -> Extent {
-        let at = match place {
-            Place::Global(pointer) => Ok(pointer.expose_provenance()),
-            Place::Shared(offset) => Err(offset),
-        };
         let location = Location::caller();
-        self.engine
-            .locate(self.yielder, self.slot, at, size_of::<T>(), operation, location)
+        self.engine.locate(
+            self.yielder,
+            self.slot,
+            address(place),
+            size_of::<T>(),
+            operation,
+            location,
+        )
     }
 
     #[track_caller]
     fn atomic<T>(self, place: Place<T>, operation: Operation, order: Ordering, scope: Scope) -> Atomic {
         Atomic {
             extent: self.locate(place, operation),
-            order,
-            scope,
-            location: Location::caller(),
+            how: How {
+                order,
+                scope,
+                location: Location::caller(),
+            },
         }
-    }
-}
-
-fn bits<T: Word>(value: T) -> u64 {
-    if size_of::<T>() == 4 {
-        u64::from(bytemuck::cast::<T, u32>(value))
-    } else {
-        bytemuck::cast(value)
     }
 }
 
@@ -153,7 +150,7 @@ impl Hardware for Check<'_> {
             .plain(self.slot, extent, Operation::Store, Location::caller());
         // SAFETY: by the caller.
         unsafe { self.pointer(to).write(value) }
-        self.engine.after_plain_store(self.slot, extent);
+        self.engine.after_plain_store(self.slot, extent, Location::caller());
     }
 
     #[track_caller]
@@ -223,10 +220,8 @@ impl Hardware for Check<'_> {
         mut ready: impl FnMut(T) -> bool,
     ) -> T {
         of_load(order);
-        let atomic = Atomic {
-            location: site.location,
-            ..self.atomic(at, Operation::Wait, order, scope)
-        };
+        let mut atomic = self.atomic(at, Operation::Wait, order, scope);
+        atomic.how.location = site.location;
         let mut ready = |bits| ready(word(bits));
         word(
             self.engine
@@ -243,6 +238,10 @@ impl Hardware for Check<'_> {
         self.engine.block_barrier(self.yielder, self.slot, location);
     }
 
+    fn check_in(self) {
+        self.engine.leave_if_over();
+    }
+
     fn scratch(self) -> usize {
         0
     }
@@ -252,16 +251,21 @@ impl Hardware for Check<'_> {
         self.engine.state.borrow().steps
     }
 
-    #[track_caller]
-    fn out_of_bounds(self, index: usize, len: usize) -> ! {
-        let place = {
-            let mut state = self.engine.state.borrow_mut();
-            state.threads[self.slot as usize].location = Location::caller();
-            state.place(self.slot, Deed::Stood)
-        };
-        let mut finding = Finding::new(Kind::OutOfBounds, self.engine.kernel, place);
-        finding.note = Some(format!("index {index} is out of bounds of a span of {len}"));
-        self.engine.give_up(self.yielder, finding)
+    const LOOKS_AT_PROMISES: bool = true;
+
+    fn promise_stored_once<T: Pod>(self, first: Place<T>, len: usize) {
+        if size_of::<T>() == 0 || len == 0 {
+            return;
+        }
+        let mut extent = self.locate(first, Operation::Store);
+        extent.size *= len;
+        self.engine
+            .promise_stored_once(self.slot, extent, size_of::<T>(), Location::caller());
+    }
+
+    fn promise_word<T: Word>(self, at: Place<T>, promise: WordPromise) {
+        let extent = self.locate(at, Operation::AtomicLoad);
+        self.engine.promise_word(self.slot, extent, promise, Location::caller());
     }
 
     fn ballot(self, vote: bool) -> u64 {

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     engine::{Engine, Failure, SPINS_FROM, Standing, State, Suspend, Waiting},
-    memory::{Conflict, Extent, Fault, RegionKind},
+    memory::{Conflict, Extent, Fault, How, RegionKind},
     scheduler::Step,
 };
 use crate::{
@@ -15,13 +15,14 @@ use crate::{
     kernel::{Scope, hardware::WaitSite},
 };
 
+/// Bytes of the largest word: larger accesses are of whole slices.
+const LARGEST_WORD: usize = 8;
+
 /// An atomic access, but for its value.
 #[derive(Clone, Copy)]
 pub(super) struct Atomic {
     pub(super) extent: Extent,
-    pub(super) order: Ordering,
-    pub(super) scope: Scope,
-    pub(super) location: &'static Location<'static>,
+    pub(super) how: How,
 }
 
 /// What a compare-and-swap asks for.
@@ -72,10 +73,11 @@ impl Engine {
         }
         drop(state);
         loop {
+            // In a destructor, while the thread unwinds already, this ends the program, as any panic there.
             if self.abandoned.get() {
                 std::panic::resume_unwind(Box::new(super::engine::Abandoned));
             }
-            self.suspend(yielder);
+            self.wait(yielder);
         }
     }
 
@@ -88,11 +90,11 @@ impl Engine {
     }
 
     /// After a plain store: atomic words that it hit changed under those who wait for them.
-    pub(super) fn after_plain_store(&self, slot: u32, extent: Extent) {
+    pub(super) fn after_plain_store(&self, slot: u32, extent: Extent, location: &'static Location<'static>) {
         let has_waiters = {
             let mut state = self.state.borrow_mut();
             let State { memory, threads, .. } = &mut *state;
-            memory.stored_plainly(&threads[slot as usize].clock, extent)
+            memory.stored_plainly(&threads[slot as usize].clock, extent, location)
         };
         if has_waiters {
             self.notify(extent);
@@ -100,9 +102,7 @@ impl Engine {
     }
 
     pub(super) fn atomic_load(&self, yielder: &Suspend, slot: u32, atomic: Atomic) -> u64 {
-        let Atomic {
-            extent, order, scope, ..
-        } = atomic;
+        let Atomic { extent, how } = atomic;
         self.point(yielder, slot, Step::Read(extent));
         let mut state = self.state.borrow_mut();
         let State {
@@ -112,30 +112,29 @@ impl Engine {
             ..
         } = &mut *state;
         let thread = &mut threads[slot as usize];
-        let candidates = memory.candidates(&thread.clock, extent, order);
+        let candidates = memory.candidates(&thread.clock, extent, how.order);
         // A loop of loads sees the newest value in the end.
-        let age = if candidates == 1 || thread.spin.idle >= SPINS_FROM / 2 {
+        let age = if candidates == 1 || thread.spin.idle >= SPINS_FROM / 2 || self.is_over() {
             0
         } else {
             scheduler.value(candidates)
         };
         let newest = memory.newest(extent);
         thread.spin.note(extent, newest - age as u64);
-        let bits = memory.load(&mut thread.clock, extent, age, order, scope);
-        state.judge(self, slot, extent, Operation::AtomicLoad, scope, atomic.location);
+        let bits = memory.load(&mut thread.clock, extent, age, how);
+        state.judge(self, slot, extent, Operation::AtomicLoad, how.scope, how.location);
         bits
     }
 
     pub(super) fn atomic_store(&self, yielder: &Suspend, slot: u32, atomic: Atomic, bits: u64) {
         self.state.borrow_mut().threads[slot as usize].spin.idle = 0;
-        self.point(yielder, slot, Step::Write(atomic.extent));
-        let Atomic {
-            extent, order, scope, ..
-        } = atomic;
+        let Atomic { extent, how } = atomic;
+        self.point(yielder, slot, Step::Write(extent));
         let mut state = self.state.borrow_mut();
-        state.judge(self, slot, extent, Operation::AtomicStore, scope, atomic.location);
+        state.judge(self, slot, extent, Operation::AtomicStore, how.scope, how.location);
+        let age = state.place_of_store(self, slot, atomic);
         let State { threads, memory, .. } = &mut *state;
-        memory.store(&mut threads[slot as usize].clock, extent, bits, order, scope);
+        memory.store(&mut threads[slot as usize].clock, extent, age, bits, how);
         drop(state);
         self.notify(extent);
     }
@@ -148,15 +147,14 @@ impl Engine {
         atomic: Atomic,
         apply: impl FnOnce(u64) -> u64,
     ) -> u64 {
-        self.point(yielder, slot, Step::Write(atomic.extent));
-        let Atomic {
-            extent, order, scope, ..
-        } = atomic;
+        let Atomic { extent, how } = atomic;
+        self.point(yielder, slot, Step::Write(extent));
         let mut state = self.state.borrow_mut();
+        let age = state.place_of_store(self, slot, atomic);
         let State { threads, memory, .. } = &mut *state;
         let thread = &mut threads[slot as usize];
         let epoch = thread.clock.epoch;
-        let before = memory.load(&mut thread.clock, extent, 0, order, scope);
+        let before = memory.load(&mut thread.clock, extent, age, how);
         let after = apply(before);
         if after == before {
             thread.spin.idle += 1;
@@ -164,9 +162,9 @@ impl Engine {
             thread.spin.idle = 0;
         }
         debug_assert_eq!(epoch, thread.clock.epoch, "a load begins no epoch");
-        state.judge(self, slot, extent, Operation::ReadModifyWrite, scope, atomic.location);
+        state.judge(self, slot, extent, Operation::ReadModifyWrite, how.scope, how.location);
         let State { threads, memory, .. } = &mut *state;
-        memory.replace(&mut threads[slot as usize].clock, extent, after, order, scope);
+        memory.replace(&mut threads[slot as usize].clock, extent, age, after, how);
         drop(state);
         if after != before {
             self.notify(extent);
@@ -181,27 +179,25 @@ impl Engine {
         atomic: Atomic,
         exchange: Exchange,
     ) -> Result<u64, u64> {
-        self.point(yielder, slot, Step::Write(atomic.extent));
-        let Atomic {
-            extent, order, scope, ..
-        } = atomic;
+        let Atomic { extent, how } = atomic;
+        self.point(yielder, slot, Step::Write(extent));
         let mut state = self.state.borrow_mut();
         let State { threads, memory, .. } = &mut *state;
         let thread = &mut threads[slot as usize];
         let before = memory.peek(extent, 0);
         let succeeds = before == exchange.current;
-        let load_order = if succeeds { order } else { exchange.failure };
+        let order = if succeeds { how.order } else { exchange.failure };
         let newest = memory.newest(extent);
-        memory.load(&mut thread.clock, extent, 0, load_order, scope);
+        memory.load(&mut thread.clock, extent, 0, How { order, ..how });
         if !succeeds {
             thread.spin.note(extent, newest);
-            state.judge(self, slot, extent, Operation::AtomicLoad, scope, atomic.location);
+            state.judge(self, slot, extent, Operation::AtomicLoad, how.scope, how.location);
             return Err(before);
         }
         thread.spin.idle = 0;
-        state.judge(self, slot, extent, Operation::CompareExchange, scope, atomic.location);
+        state.judge(self, slot, extent, Operation::CompareExchange, how.scope, how.location);
         let State { threads, memory, .. } = &mut *state;
-        memory.replace(&mut threads[slot as usize].clock, extent, exchange.new, order, scope);
+        memory.replace(&mut threads[slot as usize].clock, extent, 0, exchange.new, how);
         drop(state);
         if before != exchange.new {
             self.notify(extent);
@@ -234,9 +230,7 @@ impl Engine {
         ready: &mut dyn FnMut(u64) -> bool,
     ) -> u64 {
         assert!(!self.in_condition.get(), "the condition of a wait cannot wait itself");
-        let Atomic {
-            extent, order, scope, ..
-        } = atomic;
+        let Atomic { extent, how } = atomic;
         let mut missed = false;
         loop {
             let values = self.values(slot, atomic);
@@ -255,14 +249,15 @@ impl Engine {
             let mut state = self.state.borrow_mut();
             let choice = match options {
                 0 | 1 => 0,
+                _ if self.is_over() => 0,
                 options => state.scheduler.value(options),
             };
             let age = accepted.get(choice).copied();
             let State { threads, memory, .. } = &mut *state;
             let thread = &mut threads[slot as usize];
             thread.spin.idle = 0;
-            let bits = memory.load(&mut thread.clock, extent, age.unwrap_or(0), order, scope);
-            state.judge(self, slot, extent, Operation::Wait, scope, atomic.location);
+            let bits = memory.load(&mut thread.clock, extent, age.unwrap_or(0), how);
+            state.judge(self, slot, extent, Operation::Wait, how.scope, how.location);
             if age.is_some() {
                 return bits;
             }
@@ -273,7 +268,7 @@ impl Engine {
     fn values(&self, slot: u32, atomic: Atomic) -> Vec<u64> {
         let mut state = self.state.borrow_mut();
         let State { threads, memory, .. } = &mut *state;
-        let candidates = memory.candidates(&threads[slot as usize].clock, atomic.extent, atomic.order);
+        let candidates = memory.candidates(&threads[slot as usize].clock, atomic.extent, atomic.how.order);
         (0..candidates).map(|age| memory.peek(atomic.extent, age)).collect()
     }
 
@@ -286,6 +281,7 @@ impl Engine {
         ready: &mut dyn FnMut(u64) -> bool,
         missed: bool,
     ) {
+        self.leave_if_over();
         let ready: *mut (dyn FnMut(u64) -> bool + '_) = ready;
         // SAFETY: only the lifetime changes. The condition lives on the stack of this thread, which stays suspended for as long
         // as the pointer is kept: whoever makes it runnable drops the pointer.
@@ -298,7 +294,7 @@ impl Engine {
         thread.step = Step::Read(atomic.extent);
         thread.standing = Standing::Waiting(Waiting::Word {
             extent: atomic.extent,
-            order: atomic.order,
+            order: atomic.how.order,
             site,
             ready,
             missed,
@@ -308,7 +304,7 @@ impl Engine {
             state.hold_warp(self, slot);
         }
         drop(state);
-        self.suspend(yielder);
+        self.wait(yielder);
     }
 
     /// A word has a new value: those who wait for it look.
@@ -366,6 +362,24 @@ impl Engine {
 }
 
 impl State {
+    /// After which of the stores so far a store comes: how many before the newest. A store may land late: others that were made
+    /// after it in time come before it.
+    fn place_of_store(&mut self, engine: &Engine, slot: u32, atomic: Atomic) -> usize {
+        let thread = &self.threads[slot as usize];
+        let places = self.memory.places(&thread.clock, atomic.extent, atomic.how.order);
+        // A loop of read-modify-writes sees the newest value in the end.
+        if places == 1 || thread.spin.idle >= SPINS_FROM / 2 || engine.is_over() {
+            return 0;
+        }
+        let mut choice = self.scheduler.value(places.count_ones() as usize);
+        let is_place = |age: &usize| {
+            let is_free = places >> age & 1 == 1;
+            choice = choice.wrapping_sub(usize::from(is_free));
+            is_free && choice == usize::MAX
+        };
+        (0..u8::BITS as usize).find(is_place).unwrap_or(0)
+    }
+
     pub(super) fn judge(
         &mut self,
         engine: &Engine,
@@ -378,6 +392,9 @@ impl State {
         let thread = &mut self.threads[slot as usize];
         thread.location = location;
         self.memory.judge(&thread.clock, extent, operation, scope, location);
+        if operation.is_write() && !self.coverage.is_empty() {
+            self.count_store(engine, slot, extent, operation, scope);
+        }
         if !self.memory.faults.is_empty() {
             self.report_faults(engine, slot, extent, Deed::Access(operation, scope));
         }
@@ -408,6 +425,10 @@ impl State {
                     let place = Spot::new(earlier.location, earlier.block, earlier.thread, deed);
                     let mut finding = Finding::new(kind, engine.kernel, place);
                     finding.second = Some(now);
+                    let sizes = (usize::from(earlier.size), extent.size);
+                    if sizes.0 != sizes.1 && sizes.0.max(sizes.1) <= LARGEST_WORD {
+                        finding.note = Some(format!("the first is of {} bytes, the second of {}", sizes.0, sizes.1));
+                    }
                     finding.missing = Some(if conflict == Conflict::Scope {
                         Missing::WiderScope
                     } else {

@@ -16,14 +16,17 @@ use std::{
 use corosensei::{Coroutine, Yielder, stack::DefaultStack};
 
 use super::{
+    OutOfBounds,
     acc::Check,
+    coverage::Coverage,
     memory::{Extent, Memory, ThreadClock, clock::ThreadId},
     model::{BlockOrder, Model},
+    promise::{LeftOver, WordPromised},
     scheduler::{Candidate, Scheduler, Step},
 };
 use crate::{
     check::finding::{Deed, Finding, Kind, Place},
-    host::{error::panic_message, launch::LaunchPlan},
+    host::{error::panic_message, launch::LaunchPlan, report::HangReport},
     kernel::{grid_barrier::GridState, hardware::WaitSite},
 };
 
@@ -38,6 +41,9 @@ const SPINS_AT_MOST: u32 = 4096;
 
 pub(super) type Fiber = Coroutine<(), (), (), DefaultStack>;
 pub(super) type Suspend = Yielder<(), ()>;
+
+/// Operations that a thread of a launch that has failed does at most before it leaves.
+const OPERATIONS_AFTER_FAILURE: u64 = 10_000;
 
 /// Unwinds a thread of a launch that has ended otherwise. It is not a panic: the hook does not run.
 pub(super) struct Abandoned;
@@ -128,7 +134,7 @@ pub(super) enum Failure {
         place: Place,
         message: String,
     },
-    TimedOut,
+    TimedOut(Option<HangReport>),
     /// The findings say it all.
     Found,
 }
@@ -150,6 +156,12 @@ pub(super) struct State {
     /// The threads that left the kernel, where they were last seen and how many grid barriers they had entered: one a block.
     pub(super) gone: BTreeMap<u32, (Place, u64)>,
     pub(super) failure: Option<Failure>,
+    /// Nothing is reported any more.
+    closed: bool,
+    pub(super) coverage: Coverage,
+    pub(super) promises: Vec<WordPromised>,
+    /// What earlier launches left in words that they promised something of.
+    pub(super) left_over: LeftOver,
     unstarted: Unstarted,
     /// Seats without a block.
     free_seats: usize,
@@ -206,9 +218,13 @@ pub(super) struct Engine {
     pub(super) threads: usize,
     pub(super) model: Model,
     pub(super) grid: Option<GridState>,
+    /// Others follow that finish what this launch begins.
+    pub(super) part_of_run: bool,
     pub(super) state: RefCell<State>,
-    /// Every suspended thread is to unwind.
+    /// The thread that runs unwinds.
     pub(super) abandoned: Cell<bool>,
+    /// The launch is over: what threads have left to do, each alone, until it leaves.
+    over: Cell<Option<u64>>,
     /// A condition of a wait is being evaluated, perhaps on another thread's stack: what it does, it does at once.
     pub(super) in_condition: Cell<bool>,
     next: Cell<Option<u32>>,
@@ -226,6 +242,7 @@ impl Engine {
         memory: Memory,
         arenas: &[(usize, usize)],
         scheduler: Box<dyn Scheduler>,
+        left_over: LeftOver,
     ) -> Self {
         let seats = arenas.iter().map(|(region, _)| Seat {
             block: None,
@@ -240,6 +257,7 @@ impl Engine {
             threads: plan.threads,
             model,
             grid,
+            part_of_run: plan.part_of_run,
             state: RefCell::new(State {
                 threads: Vec::new(),
                 seats: seats.collect(),
@@ -254,12 +272,17 @@ impl Engine {
                 rounds: HashMap::new(),
                 gone: BTreeMap::new(),
                 failure: None,
+                closed: false,
+                coverage: Coverage::default(),
+                promises: Vec::new(),
+                left_over,
                 unstarted: Unstarted::new(model.block_order, plan.blocks as u32),
                 free_seats: arenas.len(),
                 spinning: 0,
                 current: 0,
             }),
             abandoned: Cell::new(false),
+            over: Cell::new(None),
             in_condition: Cell::new(false),
             next: Cell::new(None),
             arenas: arenas.iter().map(|(_, start)| *start).collect(),
@@ -294,17 +317,57 @@ impl Engine {
             self.resume(slot, &mut fibers, stacks);
         };
         self.diagnose();
-        self.abandoned.set(true);
-        for fiber in &mut fibers {
-            // One that has not started is dropped with what it captured.
-            if let Some(mut fiber) = fiber.take().filter(|fiber| fiber.started()) {
-                while !fiber.done() {
-                    fiber.resume(());
-                }
-                stacks.push(fiber.into_stack());
-            }
-        }
+        self.settle_promises();
+        self.wind_down(&mut fibers, stacks);
         end
+    }
+
+    /// The launch is over. Threads go on, one after another, to where a thread leaves a failed launch on any device: a wait, a
+    /// barrier, a point between two pieces of work. So what moves from one place to another is not lost in between.
+    fn wind_down(&self, fibers: &mut [Option<Fiber>], stacks: &mut Vec<DefaultStack>) {
+        let mut state = self.state.borrow_mut();
+        if matches!(state.failure, Some(Failure::TimedOut(_))) {
+            state.failure = Some(Failure::TimedOut(Some(state.hang_report(self))));
+        }
+        state.closed = true;
+        // Their conditions go with their stacks.
+        state.waiting.clear();
+        drop(state);
+        for fiber in fibers {
+            // One that has not started is dropped with what it captured.
+            let Some(mut fiber) = fiber.take().filter(|fiber| fiber.started()) else {
+                continue;
+            };
+            self.over.set(Some(OPERATIONS_AFTER_FAILURE));
+            self.abandoned.set(false);
+            while !fiber.done() {
+                fiber.resume(());
+            }
+            stacks.push(fiber.into_stack());
+        }
+        self.abandoned.set(true);
+    }
+
+    /// Unwinds the thread that runs, if the launch is over.
+    pub(super) fn leave_if_over(&self) {
+        if self.over.get().is_some() && !self.abandoned.replace(true) {
+            resume_unwind(Box::new(Abandoned));
+        }
+    }
+
+    /// Whether the launch is over, and the thread goes on for a while.
+    pub(super) fn is_over(&self) -> bool {
+        self.over.get().is_some()
+    }
+
+    /// Counts an operation of a thread of a launch that is over: whoever does too many leaves anywhere. `false` if it is not.
+    fn goes_on(&self) -> bool {
+        match self.over.get() {
+            None => return false,
+            Some(0) => self.leave_if_over(),
+            Some(left) => self.over.set(Some(left - 1)),
+        }
+        true
     }
 
     fn resume(&self, slot: u32, fibers: &mut [Option<Fiber>], stacks: &mut Vec<DefaultStack>) {
@@ -372,8 +435,12 @@ impl Engine {
         let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(acc))) else {
             return;
         };
-        if !payload.is::<Abandoned>() {
-            self.caught(acc, payload);
+        if payload.is::<Abandoned>() {
+            return;
+        }
+        match payload.downcast::<OutOfBounds>() {
+            Ok(access) => self.caught_out_of_bounds(acc, *access),
+            Err(payload) => self.caught(acc, payload),
         }
     }
 
@@ -388,17 +455,39 @@ impl Engine {
         }
     }
 
-    /// Lets another thread run, or this one again.
-    pub(super) fn suspend(&self, yielder: &Suspend) {
-        yielder.suspend(());
-        if self.abandoned.get() {
-            resume_unwind(Box::new(Abandoned));
+    fn caught_out_of_bounds(&self, acc: Check<'_>, access: OutOfBounds) {
+        let OutOfBounds {
+            element,
+            location,
+            message,
+        } = access;
+        let mut state = self.state.borrow_mut();
+        let slot = acc.slot();
+        state.threads[slot as usize].location = location;
+        let mut finding = Finding::new(Kind::OutOfBounds, self.kernel, state.stood(slot));
+        finding.memory = element.and_then(|element| state.name_outside(self, slot, element));
+        finding.note = Some(message);
+        state.report(finding);
+        if state.failure.is_none() {
+            state.failure = Some(Failure::Found);
         }
+    }
+
+    /// Lets another thread run, or this one again.
+    fn suspend(&self, yielder: &Suspend) {
+        yielder.suspend(());
+    }
+
+    /// As [`suspend`](Self::suspend), where a thread waits: it leaves there if the launch is over.
+    pub(super) fn wait(&self, yielder: &Suspend) {
+        self.leave_if_over();
+        self.suspend(yielder);
+        self.leave_if_over();
     }
 
     /// A visible operation of a thread that goes on: the scheduler says who is next.
     pub(super) fn point(&self, yielder: &Suspend, slot: u32, step: Step) {
-        if self.abandoned.get() || self.in_condition.get() {
+        if self.abandoned.get() || self.in_condition.get() || self.goes_on() {
             return;
         }
         let mut state = self.state.borrow_mut();
@@ -417,6 +506,9 @@ impl Engine {
         if next != Some(slot) || self.state.borrow().failure.is_some() {
             self.next.set(next);
             self.suspend(yielder);
+            if matches!(self.state.borrow().threads[slot as usize].standing, Standing::Spinning) {
+                self.leave_if_over();
+            }
         }
     }
 
@@ -439,12 +531,15 @@ impl Engine {
     fn look_at_clock(&self, state: &mut State) {
         let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if late && state.failure.is_none() {
-            state.failure = Some(Failure::TimedOut);
+            state.failure = Some(Failure::TimedOut(None));
         }
     }
 
     /// Counts a plain access, and perhaps lets others run before it.
     pub(super) fn plain_point(&self, yielder: &Suspend, slot: u32) {
+        if self.goes_on() {
+            return;
+        }
         let interrupts = {
             let mut state = self.state.borrow_mut();
             state.steps += 1;
@@ -629,7 +724,7 @@ impl State {
 
     /// Keeps a finding, unless one like it is there.
     pub(super) fn report(&mut self, mut finding: Finding) {
-        if !self.findings.iter().any(|other| other.is_like(&finding)) {
+        if !self.closed && !self.findings.iter().any(|other| other.is_like(&finding)) {
             finding.replay = self.scheduler.token();
             self.findings.push(finding);
         }

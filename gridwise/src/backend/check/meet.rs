@@ -36,6 +36,7 @@ struct Arrival {
 
 impl Engine {
     pub(super) fn block_barrier(&self, yielder: &Suspend, slot: u32, location: &'static Location<'static>) {
+        self.leave_if_over();
         if self.threads == 1 || self.abandoned.get() {
             return;
         }
@@ -49,7 +50,7 @@ impl Engine {
             state.unlist(slot);
             state.threads[slot as usize].standing = Standing::Waiting(Waiting::BlockBarrier(location));
             drop(state);
-            self.suspend(yielder);
+            self.wait(yielder);
             return;
         }
         state.complete_block_barrier(self, seat, slot);
@@ -66,6 +67,7 @@ impl Engine {
         want: Want,
         location: &'static Location<'static>,
     ) {
+        self.leave_if_over();
         if self.abandoned.get() {
             let mut state = self.state.borrow_mut();
             state.threads[slot as usize].inbox = value.to_vec();
@@ -86,7 +88,7 @@ impl Engine {
             state.unlist(slot);
             state.threads[slot as usize].standing = Standing::Waiting(Waiting::Warp(location));
             drop(state);
-            self.suspend(yielder);
+            self.wait(yielder);
             return;
         }
         state.complete_exchange(self, first, slot);
@@ -104,6 +106,7 @@ impl Engine {
 
     /// Counts a thread's entry to a grid barrier, and compares the line with that of the others.
     pub(super) fn enter_grid_barrier(&self, slot: u32, location: &'static Location<'static>) {
+        self.leave_if_over();
         let mut state = self.state.borrow_mut();
         let thread = &mut state.threads[slot as usize];
         thread.location = location;

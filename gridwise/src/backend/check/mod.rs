@@ -3,7 +3,7 @@
 //! [`model`] is what the machine is made of, [`engine`] runs a launch, [`scheduler`] decides what the machine leaves open,
 //! [`memory`] judges every access. See the `README.md` files beside them; [`crate::check`] is the public side.
 
-use std::{any::Any, cell::Cell, collections::BTreeMap, panic::Location};
+use std::{any::Any, cell::Cell, collections::BTreeMap, fmt, panic::Location};
 
 use corosensei::stack::DefaultStack;
 
@@ -17,7 +17,7 @@ use crate::{
     kernel::{
         GridKernel, Kernel, SharedLayout,
         grid_barrier::GridState,
-        hardware::{SLOT_BYTES, reserved_shared},
+        hardware::{Place, SLOT_BYTES, reserved_shared},
         phased::duplicate,
         shared::SharedCursor,
     },
@@ -26,22 +26,68 @@ use crate::{
 
 mod acc;
 mod access;
+mod coverage;
 mod engine;
 mod hang;
 mod meet;
 pub(crate) mod memory;
 pub(crate) mod model;
+mod promise;
 pub(crate) mod scheduler;
 
 use acc::Check;
 use engine::{Engine, Failure};
 use memory::{Memory, RegionKind};
 use model::{Model, Schedule};
+use promise::LeftOver;
 use scheduler::{Pct, Random, RoundRobin, Scheduler};
 
 thread_local! {
     /// The device whose launch this thread is running, if any.
     static RUNNING_ON: Cell<*const CheckDevice> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Unwinds a thread that has used an index which is none. It is not a panic: the hook does not run.
+struct OutOfBounds {
+    element: Option<Element>,
+    location: &'static Location<'static>,
+    message: String,
+}
+
+/// An element beyond a view.
+#[derive(Clone, Copy, Debug)]
+struct Element {
+    /// Where the view starts: an address, or an offset in shared memory.
+    view: Result<usize, usize>,
+    bytes: usize,
+    index: usize,
+}
+
+/// Ends a thread of a launch of a checking device that has used an index which is none: the element of the view at `place`.
+/// Anywhere else it returns.
+#[track_caller]
+pub(crate) fn out_of_bounds<T>(element: Option<(Place<T>, usize)>, message: fmt::Arguments<'_>) {
+    if RUNNING_ON.get().is_null() {
+        return;
+    }
+    let element = element.map(|(place, index)| Element {
+        view: address(place),
+        bytes: size_of::<T>(),
+        index,
+    });
+    std::panic::resume_unwind(Box::new(OutOfBounds {
+        element,
+        location: Location::caller(),
+        message: message.to_string(),
+    }));
+}
+
+/// Where a place lies: an address, or an offset in shared memory.
+fn address<T>(place: Place<T>) -> Result<usize, usize> {
+    match place {
+        Place::Global(pointer) => Ok(pointer.expose_provenance()),
+        Place::Shared(offset) => Err(offset),
+    }
 }
 
 /// What was explored, for reports.
@@ -66,6 +112,7 @@ struct Session {
     stacks: Stacks,
     findings: Vec<Finding>,
     explored: Explored,
+    left_over: LeftOver,
 }
 
 /// Stacks of coroutines that are not running.
@@ -126,6 +173,7 @@ impl CheckDevice {
                 stacks,
                 findings: Vec::new(),
                 explored: Explored::default(),
+                left_over: LeftOver::default(),
             }),
         }
     }
@@ -297,18 +345,15 @@ impl CheckDevice {
             }
         };
 
-        let engine = Engine::new(plan, model, grid, memory, &regions, scheduler);
+        let left_over = std::mem::take(&mut session.left_over);
+        let engine = Engine::new(plan, model, grid, memory, &regions, scheduler, left_over);
         let before = RUNNING_ON.replace(self);
         let run = engine.run(body, &mut session.stacks.0);
         RUNNING_ON.set(before);
         let elapsed = engine.elapsed();
-        // A launch that ran out of time stopped where its threads stood.
-        let report = {
-            let state = engine.state.borrow();
-            matches!(state.failure, Some(Failure::TimedOut)).then(|| state.hang_report(&engine))
-        };
         let state = engine.state.into_inner();
         session.scheduler = Some(state.scheduler);
+        session.left_over = state.left_over;
         session.explored.launches += 1;
         session.explored.operations += state.steps;
         session.explored.switches += state.switches;
@@ -323,7 +368,7 @@ impl CheckDevice {
                 finding.replay = session.scheduler.as_ref().map_or(String::new(), |by| by.token());
                 findings.push(finding);
             }
-            Some(Failure::TimedOut) if findings.is_empty() => {
+            Some(Failure::TimedOut(report)) if findings.is_empty() => {
                 return report.map_or(Ok(()), |report| {
                     Err(LaunchError::TimedOut {
                         kernel,

@@ -179,3 +179,50 @@ pub(super) fn lock_word<A: Acc, S: IsScope>(acc: A, word: Atomic<'_, u32, S>) {
 pub(super) fn unlock_word<A: Acc, S: IsScope>(acc: A, word: Atomic<'_, u32, S>) {
     word.store(acc, 0, Ordering::Release);
 }
+
+/// A stack of free nodes: word 0 is the head, and the word of a node is the node below it. 0 is none.
+pub(super) struct FreeList<'w, 'a> {
+    pub(super) words: &'w Words<'a>,
+    /// Values that the tag of the head has, at most 2^24. Pops change it.
+    pub(super) tags: u32,
+}
+
+impl FreeList<'_, '_> {
+    /// Takes the top node, or 0.
+    #[track_caller]
+    pub(super) fn pop<A: Acc>(&self, acc: A) -> u32 {
+        self.replace(acc, |top| {
+            let node = top & 255;
+            let below = match node {
+                0 => 0,
+                node => self.words.atomic(node as usize).load(acc, Ordering::Relaxed),
+            };
+            (node, below | ((((top >> 8) + 1) % self.tags) << 8))
+        })
+    }
+
+    #[track_caller]
+    pub(super) fn push<A: Acc>(&self, acc: A, node: u32) {
+        self.replace(acc, |top| {
+            let below = self.words.atomic(node as usize);
+            below.store(acc, top & 255, Ordering::Relaxed);
+            (node, node | (top & !255))
+        });
+    }
+
+    /// Replaces the head by what `new` makes of it, and returns the node that it is about.
+    #[track_caller]
+    fn replace<A: Acc>(&self, acc: A, new: impl Fn(u32) -> (u32, u32)) -> u32 {
+        let head = self.words.atomic(0);
+        loop {
+            let top = head.load(acc, Ordering::Acquire);
+            let (node, new) = new(top);
+            if head
+                .compare_exchange(acc, top, new, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+            {
+                return node;
+            }
+        }
+    }
+}

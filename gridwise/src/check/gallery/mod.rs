@@ -25,6 +25,7 @@ mod barrier_beyond_residency;
 mod barrier_in_a_ragged_loop;
 mod barrier_in_both_arms;
 mod barrier_inside_a_lock;
+mod barrier_not_put_back;
 mod barrier_under_an_index;
 mod block_barrier_for_grid;
 mod broadcast_overwritten;
@@ -33,6 +34,7 @@ mod cleared_in_the_kernel;
 mod co_running_kernel;
 mod continue_over_the_barrier;
 mod count_left_over;
+mod counted_at_the_theft;
 mod counter_back_to_zero;
 mod counter_without_generation;
 mod early_return;
@@ -44,13 +46,17 @@ mod fewer_multiprocessors;
 mod final_waits_for_one;
 mod finisher_without_work;
 mod flag_at_block_scope;
+mod flag_before_the_tail;
 mod flag_erased;
 mod flag_tested_and_rewritten;
 mod flags_overlap;
 mod flags_that_cross;
 mod free_list_aba;
+mod full_for_a_moment;
 mod grid_barrier_by_one_thread;
+mod grid_without_stride;
 mod guard_around_the_barrier;
+mod halves_of_a_word;
 mod halving_with_returns;
 mod histogram_at_block_scope;
 mod histogram_not_cleared;
@@ -58,11 +64,13 @@ mod idle_threads_clear;
 mod index_of_32_bits;
 mod initialised_by_plain_store;
 mod jump_over_the_barrier;
+mod key_and_value_apart;
 mod lane_waits_for_lane;
 mod last_block_without_acquire;
 mod last_by_reading_again;
 mod last_tile_in_full;
 mod leader_clears_at_end;
+mod leaves_without_a_last_look;
 mod lock_by_every_lane;
 mod locks_in_opposite_order;
 mod more_bins_than_values;
@@ -83,6 +91,7 @@ mod release_sequence_cut;
 mod release_then_clear;
 mod repair_in_a_branch;
 mod reset_after_publishing;
+mod reset_lands_late;
 mod roles_at_two_barriers;
 mod scratch_shared_by_reductions;
 mod second_tile_too_early;
@@ -92,6 +101,8 @@ mod spin_lock_by_every_lane;
 mod spin_without_end;
 mod stolen_between_counts;
 mod table_rewritten;
+mod tag_comes_round;
+mod ticket_read_then_stored;
 mod ticket_without_atomics;
 mod tickets_reset_in_the_kernel;
 mod tile_by_block_index;
@@ -111,6 +122,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     barrier_beyond_residency::EXHIBIT,
     fewer_multiprocessors::EXHIBIT,
     co_running_kernel::EXHIBIT,
+    grid_without_stride::EXHIBIT,
     persistent_with_barrier::EXHIBIT,
     counter_without_generation::EXHIBIT,
     reset_after_publishing::EXHIBIT,
@@ -125,6 +137,8 @@ pub const EXHIBITS: &[Exhibit] = &[
     last_by_reading_again::EXHIBIT,
     scratch_shared_by_reductions::EXHIBIT,
     everybody_resets::EXHIBIT,
+    barrier_not_put_back::EXHIBIT,
+    reset_lands_late::EXHIBIT,
     plain_poll::EXHIBIT,
     segments_of_different_length::EXHIBIT,
     empty_row_returns::EXHIBIT,
@@ -139,6 +153,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     last_block_without_acquire::EXHIBIT,
     release_before_block_barrier::EXHIBIT,
     bytes_of_a_counter::EXHIBIT,
+    halves_of_a_word::EXHIBIT,
     relaxed_flag::EXHIBIT,
     fence_at_block_scope::EXHIBIT,
     acquire_fence_missing::EXHIBIT,
@@ -183,13 +198,20 @@ pub const EXHIBITS: &[Exhibit] = &[
     histogram_not_cleared::EXHIBIT,
     pop_without_second_barrier::EXHIBIT,
     tickets_reset_in_the_kernel::EXHIBIT,
+    ticket_read_then_stored::EXHIBIT,
     popped_before_written::EXHIBIT,
     stolen_between_counts::EXHIBIT,
+    leaves_without_a_last_look::EXHIBIT,
     refill_without_barrier::EXHIBIT,
+    counted_at_the_theft::EXHIBIT,
     pushed_past_capacity::EXHIBIT,
     final_waits_for_one::EXHIBIT,
     finisher_without_work::EXHIBIT,
     free_list_aba::EXHIBIT,
+    key_and_value_apart::EXHIBIT,
+    tag_comes_round::EXHIBIT,
+    full_for_a_moment::EXHIBIT,
+    flag_before_the_tail::EXHIBIT,
     index_of_32_bits::EXHIBIT,
     more_bins_than_values::EXHIBIT,
 ];

@@ -114,6 +114,7 @@ impl Queue {
     ///
     /// # Errors
     /// If there is no memory for it.
+    #[track_caller]
     pub fn chunks(&self, len: usize, chunking: Chunking) -> Result<Chunks, AllocationError> {
         let blocks = self.device().most_resident_blocks().max(1);
         let (levels, tickets) = levels(len as u64, chunking, blocks as u64);
@@ -130,6 +131,7 @@ impl Queue {
     ///
     /// # Errors
     /// If there is no memory for it: a large piece needs 128 bytes.
+    #[track_caller]
     pub fn pieces(&self, len: usize, per_block: usize, small: usize) -> Result<Pieces, AllocationError> {
         let small = small.max(1);
         let blocks = self.device().most_resident_blocks().max(1);

@@ -17,6 +17,8 @@ mod error;
 mod kept;
 mod memory;
 mod options;
+#[cfg(all(test, not(loom)))]
+mod test;
 
 pub use chunks::{Chunking, Chunks, Pieces};
 pub use error::{TaskError, TaskFailure};

@@ -75,6 +75,7 @@ impl<'a> ChunkCounter<'a> {
     #[inline(always)]
     #[track_caller]
     pub fn claim<A: Acc>(&self, acc: A) -> Option<Range<usize>> {
+        self.next.atomic(0).promise_drained(acc, Some(self.tickets));
         self.claim_at(acc, Location::caller())
     }
 
@@ -84,12 +85,21 @@ impl<'a> ChunkCounter<'a> {
     #[inline(always)]
     #[track_caller]
     pub fn claims<A: Acc>(&self, acc: A) -> Claims<'_, 'a, A> {
+        self.next.atomic(0).promise_drained(acc, Some(self.tickets));
         Claims {
             counter: self,
             acc,
             location: Location::caller(),
             done: false,
         }
+    }
+
+    /// Says that chunks which nobody has claimed stay unclaimed on purpose: what was searched for is found. Without it the checking
+    /// device reports a launch that claims some and leaves others. Any thread may call it; elsewhere it does nothing.
+    #[inline(always)]
+    #[track_caller]
+    pub fn leave_the_rest<A: Acc>(&self, acc: A) {
+        self.next.atomic(0).promise_drained(acc, None);
     }
 
     #[inline(always)]

@@ -110,6 +110,14 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         self.rules.generation_end != u64::MAX
     }
 
+    /// Promises that no task is left when the launch ends.
+    #[inline(always)]
+    pub(crate) fn promise_to_finish<A: Acc>(&self, acc: A) {
+        if !self.by_generation() {
+            self.outstanding().promise_ends_at(acc, 0);
+        }
+    }
+
     #[inline(always)]
     pub(super) fn word<A: Acc>(&self, acc: A, word: usize) -> u64 {
         self.records.get(acc, acc.block() * record::WORDS + word)
@@ -165,6 +173,7 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
     #[inline(always)]
     pub fn each<A: Acc>(&self, acc: A, mut body: impl FnMut(T, Spawner<'_, 'a, T>)) {
         let mut holding = false;
+        self.promise_to_finish(acc);
         while acc.broadcast(|| u32::from(self.next(acc, &mut holding))) != 0 {
             body(self.current(acc), self.spawner());
             acc.sync_block();
@@ -321,6 +330,7 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
     /// Ends the run early: the others leave before their next task.
     #[cold]
     fn stop<A: Acc>(&self, acc: A, why: u64) {
+        self.outstanding().promise_drained(acc, None);
         self.attention().fetch_or(acc, control::STOP | why, Ordering::Relaxed);
         self.ring.close(acc);
     }

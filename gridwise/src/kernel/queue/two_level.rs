@@ -3,7 +3,7 @@
 use core::{iter::FusedIterator, ops::Range, panic::Location, sync::atomic::Ordering};
 
 use super::LINE_WORDS;
-use crate::kernel::{Acc, SpanMut, collective};
+use crate::kernel::{Acc, Atomic, SpanMut, collective};
 
 /// Hands out an index range so that a block mostly stays in a piece of its own, and the grid still drains evenly.
 ///
@@ -57,6 +57,11 @@ impl<'a> TwoLevelQueue<'a> {
     #[inline(always)]
     #[track_caller]
     pub fn claims<A: Acc>(&self, acc: A) -> PieceClaims<'_, 'a, A> {
+        if A::LOOKS_AT_PROMISES {
+            for piece in 0..self.pieces {
+                self.counter(piece).promise_drained(acc, Some(self.small_in(piece)));
+            }
+        }
         PieceClaims {
             queue: self,
             acc,
@@ -65,13 +70,41 @@ impl<'a> TwoLevelQueue<'a> {
         }
     }
 
+    /// Says that pieces which nobody has claimed stay unclaimed on purpose; see
+    /// [`ChunkCounter::leave_the_rest`](super::ChunkCounter::leave_the_rest).
+    #[inline(always)]
+    #[track_caller]
+    pub fn leave_the_rest<A: Acc>(&self, acc: A) {
+        if A::LOOKS_AT_PROMISES {
+            for piece in 0..self.pieces {
+                self.counter(piece).promise_drained(acc, None);
+            }
+        }
+    }
+
+    /// Counts the small pieces of a large one that were claimed.
+    #[inline(always)]
+    fn counter(&self, piece: u64) -> Atomic<'_, u64> {
+        self.words.atomic((piece as usize + 1) * LINE_WORDS)
+    }
+
+    /// Indices in a large piece.
+    #[inline(always)]
+    fn len_of(&self, piece: u64) -> u64 {
+        self.large.min(self.len - piece * self.large)
+    }
+
+    /// Small pieces in a large one.
+    #[inline(always)]
+    fn small_in(&self, piece: u64) -> u64 {
+        self.len_of(piece).div_ceil(self.small)
+    }
+
     /// Claims a small piece of a large one.
     #[inline(always)]
     fn claim_in<A: Acc>(&self, acc: A, piece: u64) -> Option<[u64; 2]> {
-        let start = piece * self.large;
-        let len = self.large.min(self.len - start);
-        let counter = self.words.atomic((piece as usize + 1) * LINE_WORDS);
-        let all = len.div_ceil(self.small);
+        let (start, len) = (piece * self.large, self.len_of(piece));
+        let (counter, all) = (self.counter(piece), self.small_in(piece));
         // Looking first keeps those that run dry from writing every line.
         if counter.load(acc, Ordering::Relaxed) >= all {
             return None;

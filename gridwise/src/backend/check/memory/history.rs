@@ -1,9 +1,12 @@
 //! The history of an atomic word: the stores that loads may still return.
 
-use std::{collections::VecDeque, sync::atomic::Ordering};
+use std::{collections::VecDeque, panic::Location};
 
-use super::{clock::Message, thread::ThreadClock};
-use crate::kernel::Scope;
+use super::{
+    How,
+    clock::{Clock, Message},
+    thread::{Observed, ThreadClock, releases},
+};
 
 /// Stores that a word remembers.
 const REMEMBERED: usize = 8;
@@ -13,19 +16,45 @@ const REMEMBERED: usize = 8;
 struct Store {
     bits: u64,
     /// `None` happened before everything.
-    by: Option<(u32, u32, u32)>,
+    by: Option<Writer>,
+    /// Whether it is a read-modify-write, of the store before it.
+    replaces: bool,
     message: Message,
     /// Block, thread and epoch of each thread's first load of it.
     readers: Vec<(u32, u32, u32)>,
 }
 
-/// An atomic word. Its stores take effect in the order in which they are made; loads may lag behind.
+/// Who stored, and what it knew: to say which order is missing, if one is.
+#[derive(Clone, Debug)]
+pub(crate) struct Writer {
+    pub(crate) location: &'static Location<'static>,
+    pub(crate) block: u32,
+    pub(crate) thread: u32,
+    pub(crate) epoch: u32,
+    pub(crate) knew: Clock,
+}
+
+impl Writer {
+    fn new(clock: &ThreadClock, location: &'static Location<'static>) -> Self {
+        Self {
+            location,
+            block: clock.block,
+            thread: clock.thread,
+            epoch: clock.epoch,
+            knew: clock.known.before.clone(),
+        }
+    }
+}
+
+/// An atomic word. Its stores have an order, which need not be that in which they are made; loads may lag behind.
 #[derive(Clone, Debug)]
 pub(crate) struct Word {
     pub(crate) size: usize,
     stores: VecDeque<Store>,
     /// Number of the first store that is remembered.
     forgotten: u64,
+    /// What it held when it was first used.
+    pub(crate) initial: u64,
 }
 
 impl Word {
@@ -35,11 +64,13 @@ impl Word {
             stores: [Store {
                 bits,
                 by: None,
+                replaces: false,
                 message: Message::default(),
                 readers: Vec::new(),
             }]
             .into(),
             forgotten: 0,
+            initial: bits,
         }
     }
 
@@ -50,13 +81,22 @@ impl Word {
             return 1;
         }
         let known = |(block, thread, epoch): &(u32, u32, u32)| clock.follows(*block, *thread, *epoch);
+        let by_known = |by: &Writer| clock.follows(by.block, by.thread, by.epoch);
         let last = self.stores.len() - 1;
         self.stores
             .iter()
             .rev()
-            .position(|store| store.by.as_ref().is_none_or(known) || store.readers.iter().any(known))
+            .position(|store| store.by.as_ref().is_none_or(by_known) || store.readers.iter().any(known))
             .unwrap_or(last)
             + 1
+    }
+
+    /// After which stores a store of this thread may come, in the order of the word's stores: bit `age` for the one that is `age`
+    /// before the newest. Anywhere that what the thread knows allows, but not between a read-modify-write and what it read.
+    pub(crate) fn places(&self, clock: &ThreadClock, weak: bool) -> u8 {
+        let candidates = self.candidates(clock, weak);
+        let free = |age: &usize| *age == 0 || !self.stores[self.stores.len() - age].replaces;
+        (0..candidates).filter(free).fold(0, |places, age| places | 1 << age)
     }
 
     /// The value `age` stores before the newest.
@@ -69,49 +109,79 @@ impl Word {
         self.forgotten + self.stores.len() as u64 - 1
     }
 
+    /// Who made the newest store, if a thread of this launch did.
+    pub(crate) fn last_writer(&self) -> Option<&Writer> {
+        self.stores.back()?.by.as_ref()
+    }
+
     /// Loads the value `age` stores before the newest.
-    pub(crate) fn load(&mut self, clock: &mut ThreadClock, age: usize, order: Ordering, scope: Scope) -> u64 {
+    pub(crate) fn load(&mut self, clock: &mut ThreadClock, age: usize, how: How) -> u64 {
         let at = self.stores.len() - 1 - age;
         let store = &mut self.stores[at];
         if !store.readers.iter().any(|(block, thread, _)| clock.is(*block, *thread)) {
             store.readers.push((clock.block, clock.thread, clock.epoch));
         }
-        clock.acquire(&store.message, order, scope);
+        clock.acquire(&store.message, how.order, how.scope);
+        if let Some(by) = &store.by
+            && !clock.is(by.block, by.thread)
+            && !clock.knows(by.block, by.thread, by.epoch)
+        {
+            clock.observe(by, || Observed::new(by, &store.message, how));
+        }
         store.bits
     }
 
-    pub(crate) fn store(&mut self, clock: &mut ThreadClock, bits: u64, order: Ordering, scope: Scope) {
-        let by = (clock.block, clock.thread, clock.epoch);
-        let mut message = Message::default();
-        clock.release(&mut message, order, scope);
-        self.push(bits, by, message);
+    /// Stores after the store that is `age` before the newest.
+    pub(crate) fn store(&mut self, clock: &mut ThreadClock, age: usize, bits: u64, how: How) {
+        self.push(clock, age, bits, None, how);
     }
 
-    /// Replaces the newest value, whose acquiring load this also is. It carries on the release sequence.
-    pub(crate) fn replace(&mut self, clock: &mut ThreadClock, bits: u64, order: Ordering, scope: Scope) {
-        let mut message = self.stores[self.stores.len() - 1].message.clone();
-        let by = (clock.block, clock.thread, clock.epoch);
-        clock.release(&mut message, order, scope);
-        self.push(bits, by, message);
+    /// Replaces the value `age` stores before the newest, whose acquiring load this also is. It carries on the release sequence.
+    pub(crate) fn replace(&mut self, clock: &mut ThreadClock, age: usize, bits: u64, how: How) {
+        let message = self.stores[self.stores.len() - 1 - age].message.clone();
+        self.push(clock, age, bits, Some(message), how);
     }
 
     /// A plain store: nothing older is left to read.
-    pub(crate) fn overwrite(&mut self, clock: &ThreadClock, bits: u64) {
-        self.push(bits, (clock.block, clock.thread, clock.epoch), Message::default());
+    pub(crate) fn overwrite(&mut self, clock: &ThreadClock, bits: u64, location: &'static Location<'static>) {
+        let store = Store {
+            bits,
+            by: Some(Writer::new(clock, location)),
+            replaces: false,
+            message: Message::default(),
+            readers: Vec::new(),
+        };
+        self.remember(0, store);
         self.forgotten += self.stores.len() as u64 - 1;
         self.stores.drain(..self.stores.len() - 1);
     }
 
-    fn push(&mut self, bits: u64, by: (u32, u32, u32), message: Message) {
+    fn push(&mut self, clock: &mut ThreadClock, age: usize, bits: u64, replaced: Option<Message>, how: How) {
+        let by = Writer::new(clock, how.location);
+        let replaces = replaced.is_some();
+        let mut message = replaced.unwrap_or_default();
+        clock.release(&mut message, how.order, how.scope);
+        if !releases(how.order) {
+            // What follows is in another epoch than what a release would have published.
+            clock.epoch += 1;
+        }
+        let store = Store {
+            bits,
+            by: Some(by),
+            replaces,
+            message,
+            readers: Vec::new(),
+        };
+        self.remember(age, store);
+    }
+
+    fn remember(&mut self, age: usize, store: Store) {
+        let mut at = self.stores.len() - age;
         if self.stores.len() == REMEMBERED {
             self.stores.pop_front();
             self.forgotten += 1;
+            at -= 1;
         }
-        self.stores.push_back(Store {
-            bits,
-            by: Some(by),
-            message,
-            readers: Vec::new(),
-        });
+        self.stores.insert(at, store);
     }
 }

@@ -15,7 +15,7 @@ mod shadow;
 mod test;
 pub(crate) mod thread;
 
-pub(crate) use history::Word;
+pub(crate) use history::{Word, Writer};
 pub(crate) use shadow::{Access, Conflict};
 use shadow::{Shadow, missing};
 pub(crate) use thread::{Fences, ThreadClock};
@@ -59,6 +59,14 @@ impl Extent {
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.region == other.region && self.offset < other.offset + other.size && other.offset < self.offset + self.size
     }
+}
+
+/// How an atomic word is accessed, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    pub(crate) order: Ordering,
+    pub(crate) scope: Scope,
+    pub(crate) location: &'static Location<'static>,
 }
 
 /// A fault that an access showed.
@@ -213,7 +221,12 @@ impl Memory {
 
     /// Memory was stored to by a plain store: the words among it have new values. Whether there are any.
     #[inline]
-    pub(crate) fn stored_plainly(&mut self, clock: &ThreadClock, extent: Extent) -> bool {
+    pub(crate) fn stored_plainly(
+        &mut self,
+        clock: &ThreadClock,
+        extent: Extent,
+        location: &'static Location<'static>,
+    ) -> bool {
         let region = &mut self.regions[extent.region];
         if region.words.is_empty() {
             return false;
@@ -229,7 +242,7 @@ impl Memory {
             if extent.overlaps(&of_word) {
                 // SAFETY: inside the region, aligned as the word was.
                 let bits = unsafe { read_bits(start + offset, word.size) };
-                word.overwrite(clock, bits);
+                word.overwrite(clock, bits, location);
                 hit = true;
             }
         }
@@ -280,36 +293,42 @@ impl Memory {
         self.word(extent).newest()
     }
 
-    pub(crate) fn load(
-        &mut self,
-        clock: &mut ThreadClock,
-        extent: Extent,
-        age: usize,
-        order: Ordering,
-        scope: Scope,
-    ) -> u64 {
-        self.word(extent).load(clock, age, order, scope)
+    /// What the word held when it was first used.
+    pub(crate) fn initial(&mut self, extent: Extent) -> u64 {
+        self.word(extent).initial
     }
 
-    pub(crate) fn store(&mut self, clock: &mut ThreadClock, extent: Extent, bits: u64, order: Ordering, scope: Scope) {
-        self.word(extent).store(clock, bits, order, scope);
-        self.write(extent, bits);
+    /// Who made the newest store, if a thread of this launch did.
+    pub(crate) fn last_writer(&mut self, extent: Extent) -> Option<&Writer> {
+        self.word(extent).last_writer()
     }
 
-    pub(crate) fn replace(
-        &mut self,
-        clock: &mut ThreadClock,
-        extent: Extent,
-        bits: u64,
-        order: Ordering,
-        scope: Scope,
-    ) {
-        self.word(extent).replace(clock, bits, order, scope);
-        self.write(extent, bits);
+    pub(crate) fn load(&mut self, clock: &mut ThreadClock, extent: Extent, age: usize, how: How) -> u64 {
+        self.word(extent).load(clock, age, how)
+    }
+
+    /// After which stores a store may come; see [`Word::places`].
+    pub(crate) fn places(&mut self, clock: &ThreadClock, extent: Extent, order: Ordering) -> u8 {
+        // Sequentially consistent stores come last, as such loads return the newest.
+        let weak = self.weak && order != Ordering::SeqCst;
+        self.word(extent).places(clock, weak)
+    }
+
+    pub(crate) fn store(&mut self, clock: &mut ThreadClock, extent: Extent, age: usize, bits: u64, how: How) {
+        self.word(extent).store(clock, age, bits, how);
+        self.write(extent, age, bits);
+    }
+
+    pub(crate) fn replace(&mut self, clock: &mut ThreadClock, extent: Extent, age: usize, bits: u64, how: How) {
+        self.word(extent).replace(clock, age, bits, how);
+        self.write(extent, age, bits);
     }
 
     /// Memory holds the newest value of every word.
-    fn write(&mut self, extent: Extent, bits: u64) {
+    fn write(&mut self, extent: Extent, age: usize, bits: u64) {
+        if age > 0 {
+            return;
+        }
         let at = self.regions[extent.region].start + extent.offset;
         // SAFETY: inside the region, which the launch may write; atomics are aligned.
         unsafe { write_bits(at, extent.size, bits) }

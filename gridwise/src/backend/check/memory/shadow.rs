@@ -129,6 +129,8 @@ pub(crate) fn missing(clock: &ThreadClock, earlier: &Access) -> Missing {
     } = *earlier;
     if clock.known.by_scope.get(block, thread) >= epoch {
         Missing::WiderScope
+    } else if let Some(missing) = clock.explain(block, thread, epoch) {
+        missing
     } else if clock.known.by_order.get(block, thread) >= epoch {
         Missing::Acquire
     } else if clock.block == block {

@@ -3,7 +3,7 @@
 use std::{panic::Location, sync::atomic::Ordering};
 
 use super::{
-    Access, Conflict, Fences, ThreadClock, Word,
+    Access, Conflict, Fences, How, ThreadClock, Word,
     clock::{Clock, Message},
     shadow::{Cell, Shadow},
 };
@@ -186,18 +186,26 @@ fn parts_of_a_word_that_different_threads_store_are_no_conflict() {
     assert_eq!(conflicts(&b, 4, 4), 4, "half of a word that was stored as a whole");
 }
 
+fn how(order: Ordering) -> How {
+    How {
+        order,
+        scope: Scope::Device,
+        location: Location::caller(),
+    }
+}
+
 #[test]
 fn a_load_returns_nothing_older_than_what_the_thread_knows() {
     let (mut writer, mut reader) = (thread(0, 0), thread(1, 0));
     let mut word = Word::new(4, 0);
     for value in 1..=3 {
-        word.store(&mut writer, value, Ordering::Release, Scope::Device);
+        word.store(&mut writer, 0, value, how(Ordering::Release));
     }
     assert_eq!(word.candidates(&reader, true), 4);
     assert_eq!(word.candidates(&reader, false), 1);
-    assert_eq!(word.load(&mut reader, 2, Ordering::Relaxed, Scope::Device), 1);
+    assert_eq!(word.load(&mut reader, 2, how(Ordering::Relaxed)), 1);
     assert_eq!(word.candidates(&reader, true), 3, "it has read 1");
-    assert_eq!(word.load(&mut reader, 1, Ordering::Acquire, Scope::Device), 2);
+    assert_eq!(word.load(&mut reader, 1, how(Ordering::Acquire)), 2);
     assert_eq!(word.candidates(&reader, true), 2, "and 2");
     assert_eq!(word.candidates(&writer, true), 1, "the writer knows its own");
 }
@@ -207,9 +215,29 @@ fn a_word_forgets_all_but_eight_values() {
     let mut writer = thread(0, 0);
     let mut word = Word::new(4, 0);
     for value in 1..=20 {
-        word.store(&mut writer, value, Ordering::Relaxed, Scope::Device);
+        word.store(&mut writer, 0, value, how(Ordering::Relaxed));
     }
     assert_eq!(word.candidates(&thread(1, 0), true), 8);
     assert_eq!(word.newest(), 20);
     assert_eq!(word.peek(7), 13);
+}
+
+#[test]
+fn a_store_comes_anywhere_after_what_its_thread_knows_and_parts_no_read_modify_write() {
+    let (mut a, mut b) = (thread(0, 0), thread(1, 0));
+    let mut word = Word::new(4, 0);
+    word.store(&mut a, 0, 1, how(Ordering::Relaxed));
+    assert_eq!(word.places(&a, true), 0b1, "after its own");
+    assert_eq!(word.places(&b, true), 0b11);
+    assert_eq!(word.places(&b, false), 0b1);
+    word.store(&mut b, 1, 2, how(Ordering::Relaxed));
+    assert_eq!([word.peek(0), word.peek(1), word.peek(2)], [1, 2, 0]);
+    assert_eq!(word.places(&b, true), 0b11, "after its own");
+    let mut c = thread(2, 0);
+    word.replace(&mut a, 0, 3, how(Ordering::Relaxed));
+    assert_eq!(word.places(&c, true), 0b1101, "not between 1 and 3");
+    word.load(&mut c, 2, how(Ordering::Relaxed));
+    assert_eq!(word.places(&c, true), 0b101, "it has read 2");
+    word.replace(&mut c, 2, 4, how(Ordering::Relaxed));
+    assert_eq!([word.peek(0), word.peek(1), word.peek(2), word.peek(3)], [3, 1, 4, 2]);
 }

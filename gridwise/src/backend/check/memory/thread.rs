@@ -1,9 +1,16 @@
 //! The memory order of one thread: its clock, its fences, and what it has read without acquiring yet.
 
-use std::{collections::HashMap, rc::Rc, sync::atomic::Ordering};
+use std::{collections::HashMap, panic::Location, rc::Rc, sync::atomic::Ordering};
 
-use super::clock::{Clock, Knowledge, Message};
-use crate::kernel::Scope;
+use super::{
+    How,
+    clock::{Clock, Knowledge, Message},
+    history::Writer,
+};
+use crate::{check::finding::Missing, kernel::Scope};
+
+/// Loads that ordered less than they might have, of which a thread remembers the last.
+const OBSERVED: usize = 8;
 
 /// Whether an order acquires.
 pub(crate) fn acquires(order: Ordering) -> bool {
@@ -26,6 +33,50 @@ pub(crate) struct Fences {
     blocks: HashMap<u32, Clock>,
 }
 
+/// A load of a value whose store is not known to have happened before: had both sides the order, it would be.
+#[derive(Clone, Debug)]
+pub(crate) struct Observed {
+    by: Writer,
+    message: Message,
+    load: &'static Location<'static>,
+    scope: Scope,
+    /// Whether the load acquired, or a fence after it did.
+    acquired: bool,
+}
+
+impl Observed {
+    pub(super) fn new(by: &Writer, message: &Message, how: How) -> Self {
+        Self {
+            by: by.clone(),
+            message: message.clone(),
+            load: how.location,
+            scope: how.scope,
+            acquired: acquires(how.order),
+        }
+    }
+
+    /// What is missing for this load to order that epoch before itself; `None` if nothing would.
+    fn explains(&self, reader: u32, block: u32, thread: u32, epoch: u32) -> Option<Missing> {
+        let wrote = self.by.block == block && self.by.thread == thread && self.by.epoch >= epoch;
+        if !wrote && self.by.knew.get(block, thread) < epoch {
+            return None;
+        }
+        let mut released = self.message.parts(reader);
+        let released = released.find(|(knowledge, _)| knowledge.before.get(block, thread) >= epoch);
+        if let Some((_, needed)) = released
+            && needed.is_none_or(|needed| needed > self.scope)
+        {
+            return Some(Missing::WiderScope);
+        }
+        Some(Missing::Order {
+            store: self.by.location,
+            load: self.load,
+            release: released.is_none(),
+            acquire: !self.acquired,
+        })
+    }
+}
+
 /// See the module. Events carry the current epoch; a release publishes it and begins the next.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadClock {
@@ -40,6 +91,8 @@ pub(crate) struct ThreadClock {
     /// Messages read by relaxed loads, for acquire fences after them: of any scope, and of device scope.
     read: Knowledge,
     wide_read: Knowledge,
+    observed: Vec<Observed>,
+    next_observed: usize,
 }
 
 impl ThreadClock {
@@ -54,7 +107,32 @@ impl ThreadClock {
             wide_fence: None,
             read: Knowledge::default(),
             wide_read: Knowledge::default(),
+            observed: Vec::new(),
+            next_observed: 0,
         }
+    }
+
+    /// Remembers a load that ordered less than it might have.
+    pub(super) fn observe(&mut self, by: &Writer, load: impl FnOnce() -> Observed) {
+        let is_same = |seen: &Observed| {
+            let seen = &seen.by;
+            seen.epoch == by.epoch && seen.thread == by.thread && seen.block == by.block
+        };
+        if self.observed.iter().any(is_same) {
+            return;
+        }
+        if self.observed.len() < OBSERVED {
+            self.observed.push(load());
+        } else {
+            self.observed[self.next_observed] = load();
+            self.next_observed = (self.next_observed + 1) % OBSERVED;
+        }
+    }
+
+    /// Which order is missing for that epoch to have happened before, if one of the last loads tells.
+    pub(crate) fn explain(&self, block: u32, thread: u32, epoch: u32) -> Option<Missing> {
+        let explains = |observed: &Observed| observed.explains(self.block, block, thread, epoch);
+        self.observed.iter().rev().find_map(explains)
     }
 
     /// Whether what that thread did in that epoch happened before what this thread does now.
@@ -128,6 +206,9 @@ impl ThreadClock {
 
     pub(crate) fn fence(&mut self, order: Ordering, scope: Scope, fences: &mut Fences) {
         if acquires(order) {
+            for observed in &mut self.observed {
+                observed.acquired = true;
+            }
             let read = std::mem::take(&mut self.read);
             self.known.join(&read);
             if is_wide(scope) {
