@@ -222,7 +222,10 @@ impl CpuDevice {
         prepare: impl FnOnce(&mut Scratch) -> G,
         body: impl Fn(&Work<'_, K, G>, usize),
     ) -> Result<(), LaunchError> {
-        debug_assert!(!self.runs_here(), "the queue refuses a launch that would wait for itself");
+        debug_assert!(
+            !self.runs_here(),
+            "the queue refuses a launch that would wait for itself"
+        );
         let mut admission = self.roster.admit(need);
         let scratch = &mut *admission.scratch;
         let teams = teams(scratch.workers.len() + 1, plan.threads);
