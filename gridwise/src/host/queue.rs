@@ -153,8 +153,9 @@ impl Queue {
         // Before the turn, which the launch that this is inside of may have.
         self.device.refuse_nested(K::NAME)?;
         let _turn = self.here().lane.turn();
-        // Where the result lies: a plan is long, and copying it takes a tenth of an empty launch.
-        match &self.device.plan(Demand::of(&kernel), grid, Placement::Anyhow, terms)? {
+        let plan = self.device.plan(Demand::of(&kernel), grid, Placement::Anyhow, terms)?;
+        // By reference: a plan is long, and copying it takes a tenth of an empty launch.
+        match &plan {
             Some(plan) => self.device.launch(plan, kernel),
             None => Ok(()),
         }
@@ -170,10 +171,10 @@ impl Queue {
         self.device.refuse_nested(K::NAME)?;
         let _turn = self.here().lane.turn();
         let terms = self.options.terms;
-        match &self
+        let plan = self
             .device
-            .plan(Demand::of_grid(&kernel), grid.into(), Placement::Together, terms)?
-        {
+            .plan(Demand::of_grid(&kernel), grid.into(), Placement::Together, terms)?;
+        match &plan {
             Some(plan) => self.device.launch_cooperative(plan, kernel),
             None => Ok(()),
         }

@@ -196,7 +196,10 @@ impl Deal for Strided {
 #[inline(always)]
 pub fn contiguous(range: Range<usize>, member: usize, members: usize) -> Stretch {
     assert!(member < members, "there is no such member");
-    // Not a saturating subtraction, which the compiler does not see through.
+    #[expect(
+        clippy::implicit_saturating_sub,
+        reason = "the compiler does not see through a saturating subtraction that a frame's length went into"
+    )]
     let len = if range.start < range.end {
         range.end - range.start
     } else {
