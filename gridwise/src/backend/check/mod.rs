@@ -31,6 +31,8 @@ mod hang;
 mod meet;
 pub(crate) mod memory;
 pub(crate) mod model;
+#[cfg(all(test, not(loom)))]
+pub(crate) mod mutation;
 pub(crate) mod scheduler;
 
 use acc::Check;
@@ -206,6 +208,9 @@ impl CheckDevice {
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let reserved = self.reserved(plan.threads);
         self.fly(plan, false, &|acc| {
+            // The library's own tests weaken its protocols, an operation at a time.
+            #[cfg(test)]
+            let acc = crate::kernel::mutant::Mutated::new(acc);
             // SAFETY: `Kernel` lets the runtime copy it.
             let kernel = unsafe { duplicate(&kernel) };
             kernel.run(acc, shared_of::<K::Shared>(reserved, plan.dynamic_len));
@@ -216,6 +221,9 @@ impl CheckDevice {
     pub(crate) fn launch_cooperative<K: GridKernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let reserved = self.reserved(plan.threads);
         self.fly(plan, true, &|acc| {
+            // As in `launch`.
+            #[cfg(test)]
+            let acc = crate::kernel::mutant::Mutated::new(acc);
             // SAFETY: `GridKernel` lets the runtime copy it.
             let kernel = unsafe { duplicate(&kernel) };
             kernel.run(acc, shared_of::<K::Shared>(reserved, plan.dynamic_len));

@@ -13,6 +13,8 @@ mod chunk_counter;
 pub(crate) mod ring;
 pub(crate) mod task_queue;
 mod tasks;
+#[cfg(all(test, not(loom), feature = "std"))]
+mod test_check;
 #[cfg(all(test, loom))]
 mod test_loom;
 mod two_level;
