@@ -221,7 +221,8 @@ pub fn contiguous(range: Range<usize>, member: usize, members: usize) -> Stretch
 /// is what the kernel's author vouches for.
 ///
 /// Methods are `#[track_caller]` where the checking device reports the line of the kernel; the attribute here covers every
-/// implementation, and costs nothing where the location is not used.
+/// implementation, and costs nothing where the location is not used. The two that are told a location are so in tests only, which
+/// tell the lines of a protocol apart.
 pub trait Hardware: Copy + Sealed {
     /// How a group's indices are dealt out to its members.
     type Deal: Deal;
@@ -292,6 +293,7 @@ pub trait Hardware: Copy + Sealed {
     ///
     /// # Safety
     /// See the trait.
+    #[cfg_attr(test, track_caller)]
     unsafe fn wait_until<T: Word>(
         self,
         at: Place<T>,
@@ -305,6 +307,7 @@ pub trait Hardware: Copy + Sealed {
     fn memory_fence(self, order: Ordering, scope: Scope);
 
     /// The block barrier.
+    #[cfg_attr(test, track_caller)]
     fn block_barrier(self, location: &'static Location<'static>);
     /// A point between two pieces of work, where a thread leaves a launch that has failed elsewhere or has run too long.
     #[inline(always)]

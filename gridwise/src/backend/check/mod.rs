@@ -32,6 +32,8 @@ mod hang;
 mod meet;
 pub(crate) mod memory;
 pub(crate) mod model;
+#[cfg(all(test, not(loom)))]
+pub(crate) mod mutation;
 mod promise;
 pub(crate) mod scheduler;
 
@@ -254,6 +256,9 @@ impl CheckDevice {
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let reserved = self.reserved(plan.threads);
         self.fly(plan, false, &|acc| {
+            // The library's own tests weaken its protocols, an operation at a time.
+            #[cfg(test)]
+            let acc = crate::kernel::mutant::Mutated::new(acc);
             // SAFETY: `Kernel` lets the runtime copy it.
             let kernel = unsafe { duplicate(&kernel) };
             kernel.run(acc, shared_of::<K::Shared>(reserved, plan.dynamic_len));
@@ -264,6 +269,9 @@ impl CheckDevice {
     pub(crate) fn launch_cooperative<K: GridKernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let reserved = self.reserved(plan.threads);
         self.fly(plan, true, &|acc| {
+            // As in `launch`.
+            #[cfg(test)]
+            let acc = crate::kernel::mutant::Mutated::new(acc);
             // SAFETY: `GridKernel` lets the runtime copy it.
             let kernel = unsafe { duplicate(&kernel) };
             kernel.run(acc, shared_of::<K::Shared>(reserved, plan.dynamic_len));

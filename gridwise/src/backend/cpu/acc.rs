@@ -15,7 +15,7 @@ use bytemuck::Pod;
 use super::{flight::Flight, seat::Seat};
 use crate::kernel::{
     atomic::{Scope, Word},
-    grid_barrier::{FlipBarrier, GridBarrier, GridState, Protocol},
+    grid_barrier::{FlipBarrier, GridBarrier, GridState},
     hardware::{GridHardware, Hardware, Place, Rmw, Sealed, Stretch, WaitFor, WaitSite, contiguous},
 };
 
@@ -67,7 +67,7 @@ impl Block for Team {
         // SAFETY: a team has two lines.
         let line = unsafe { self.words.add(number) };
         // SAFETY: the line is zero at the start of the launch and used by this team's barrier alone, one thread a member.
-        unsafe { FlipBarrier::meet(hardware, line.cast(), self.thread, self.threads, Protocol::SOUND, site) }
+        unsafe { FlipBarrier::meet(hardware, line.cast(), self.thread, self.threads, site) }
     }
 }
 

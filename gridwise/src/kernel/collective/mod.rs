@@ -14,6 +14,8 @@ use super::{
 
 #[cfg(all(test, feature = "std", not(loom)))]
 mod test;
+#[cfg(all(test, feature = "std", not(loom)))]
+mod test_check;
 
 /// The slot of a warp.
 ///

@@ -59,32 +59,6 @@ impl BarrierShape {
     }
 }
 
-/// The memory orders of a barrier, and when it resets: named so that tests can take them away one by one.
-#[derive(Clone, Copy, Debug)]
-pub struct Protocol {
-    /// Order of an arrival: releases the block's work, and acquires that of the blocks that arrived before.
-    pub arrive: Ordering,
-    /// Order with which the last arriver publishes the round, where a shape has a separate word for it.
-    pub publish: Ordering,
-    /// Order of the observation that ends the wait.
-    pub observe: Ordering,
-    /// Scope of all of them.
-    pub scope: Scope,
-    /// Whether the last arriver resets the arrival counter before it publishes the round, as it must.
-    pub reset_first: bool,
-}
-
-impl Protocol {
-    /// The orders that the barriers use.
-    pub const SOUND: Self = Self {
-        arrive: Ordering::AcqRel,
-        publish: Ordering::Release,
-        observe: Ordering::Acquire,
-        scope: Scope::Device,
-        reset_first: true,
-    };
-}
-
 /// A barrier shape: `members` meet, each with its own index.
 pub trait GridBarrier {
     /// Arrives, and waits for the others.
@@ -92,61 +66,48 @@ pub trait GridBarrier {
     /// # Safety
     /// `words` points to as many words as the shape needs for `members`, used by this barrier alone, all zero before the first
     /// round; `member` is below `members`, and each member is one thread.
-    unsafe fn meet<H: Hardware>(
-        hardware: H,
-        words: *mut u32,
-        member: usize,
-        members: usize,
-        protocol: Protocol,
-        site: WaitSite,
-    );
+    unsafe fn meet<H: Hardware>(hardware: H, words: *mut u32, member: usize, members: usize, site: WaitSite);
 }
 
-/// A word of barrier state.
+/// A word of barrier state. All accesses have device scope.
 #[derive(Clone, Copy)]
-struct BarrierWord {
-    word: *mut u32,
-    scope: Scope,
-}
+struct BarrierWord(*mut u32);
 
 impl BarrierWord {
     /// # Safety
     /// `index` lies inside the state that `words` points to.
     #[inline(always)]
-    unsafe fn new(words: *mut u32, index: usize, protocol: Protocol) -> Self {
-        Self {
-            // SAFETY: by the caller.
-            word: unsafe { words.add(index) },
-            scope: protocol.scope,
-        }
+    unsafe fn new(words: *mut u32, index: usize) -> Self {
+        // SAFETY: by the caller.
+        Self(unsafe { words.add(index) })
     }
 
     #[inline(always)]
     #[track_caller]
     fn load<H: Hardware>(self, hardware: H, order: Ordering) -> u32 {
         // SAFETY: a word of the launch's barrier state, by the constructor.
-        unsafe { hardware.atomic_load(Place::Global(self.word), order, self.scope) }
+        unsafe { hardware.atomic_load(Place::Global(self.0), order, Scope::Device) }
     }
 
     #[inline(always)]
     #[track_caller]
     fn store<H: Hardware>(self, hardware: H, value: u32, order: Ordering) {
         // SAFETY: as in `load`.
-        unsafe { hardware.atomic_store(Place::Global(self.word), value, order, self.scope) }
+        unsafe { hardware.atomic_store(Place::Global(self.0), value, order, Scope::Device) }
     }
 
     #[inline(always)]
     #[track_caller]
     fn fetch_add<H: Hardware>(self, hardware: H, value: u32, order: Ordering) -> u32 {
         // SAFETY: as in `load`.
-        unsafe { hardware.atomic_rmw(Place::Global(self.word), Rmw::Add, value, order, self.scope) }
+        unsafe { hardware.atomic_rmw(Place::Global(self.0), Rmw::Add, value, order, Scope::Device) }
     }
 
     #[inline(always)]
     #[track_caller]
     fn wait<H: Hardware>(self, hardware: H, order: Ordering, site: WaitSite, ready: impl FnMut(u32) -> bool) {
         // SAFETY: as in `load`.
-        unsafe { hardware.wait_until(Place::Global(self.word), order, self.scope, site, ready) };
+        unsafe { hardware.wait_until(Place::Global(self.0), order, Scope::Device, site, ready) };
     }
 }
 
@@ -188,15 +149,15 @@ pub(crate) fn sync_grid<H: GridHardware>(hardware: H, location: &'static Locatio
         match state.shape {
             // SAFETY: `GridState::new` vouches for the words; block indices are below the number of blocks, one thread each.
             BarrierShape::Flip => unsafe {
-                FlipBarrier::meet(hardware, state.words, block, blocks, Protocol::SOUND, site);
+                FlipBarrier::meet(hardware, state.words, block, blocks, site);
             },
             // SAFETY: as above.
             BarrierShape::Counter => unsafe {
-                CounterBarrier::meet(hardware, state.words, block, blocks, Protocol::SOUND, site);
+                CounterBarrier::meet(hardware, state.words, block, blocks, site);
             },
             // SAFETY: as above.
             BarrierShape::Tree => unsafe {
-                TreeBarrier::meet(hardware, state.words, block, blocks, Protocol::SOUND, site);
+                TreeBarrier::meet(hardware, state.words, block, blocks, site);
             },
         }
     }

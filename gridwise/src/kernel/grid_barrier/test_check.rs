@@ -1,10 +1,12 @@
-//! The grid barriers on the checking device: every schedule of a small grid is silent, and every weakened order is found.
+//! The grid barriers on the checking device: every schedule of a small grid is silent, and every weaker barrier is found.
 
-use std::{marker::PhantomData, panic::Location, sync::atomic::Ordering};
+use std::{marker::PhantomData, panic::Location};
 
-use super::{BarrierShape, CounterBarrier, FlipBarrier, GridBarrier, Protocol, TreeBarrier};
+use super::{BarrierShape, CounterBarrier, FlipBarrier, GridBarrier, TreeBarrier};
 use crate::{
-    check::{Builder, Explore, Kind, Model, Report},
+    backend::check::mutation::{Equivalent, Subject, append, wrong},
+    check::{Builder, Explore, Model, Report},
+    host::queue::QueueOptions,
     kernel::hardware::{WaitFor, WaitSite},
     prelude::*,
 };
@@ -16,7 +18,6 @@ struct Rounds<'a, B> {
     data: [SpanMut<'a, u32>; 2],
     sums: SpanMut<'a, u32>,
     rounds: usize,
-    protocol: Protocol,
     barrier: PhantomData<B>,
 }
 
@@ -37,25 +38,22 @@ unsafe impl<B: GridBarrier> GridKernel for Rounds<'_, B> {
             let data = &self.data[round % 2];
             data.set(acc, block, round as u32 + 1);
             // SAFETY: the words are enough for the blocks, and used for this alone.
-            unsafe { B::meet(acc, self.words, block, blocks, self.protocol, site) };
+            unsafe { B::meet(acc, self.words, block, blocks, site) };
             sum += (0..blocks).map(|other| data.get(acc, other)).sum::<u32>();
         }
         self.sums.set(acc, block, sum);
     }
 }
 
-fn explore<B: GridBarrier>(
-    shape: BarrierShape,
-    start: u32,
-    blocks: usize,
-    rounds: usize,
-    protocol: Protocol,
-    explore: Explore,
-) -> Report {
+fn model(blocks: usize) -> Model {
     let mut model = Model::small();
     model.multiprocessors = blocks;
     model.exact = true;
-    Builder::new().model(model).explore(explore).run(|device| {
+    model
+}
+
+fn explore<B: GridBarrier>(shape: BarrierShape, start: u32, blocks: usize, rounds: usize, explore: Explore) -> Report {
+    Builder::new().model(model(blocks)).explore(explore).run(|device| {
         let queue = device.queue();
         let mut words = device.zeroed::<u32>(shape.words(blocks)).unwrap();
         queue.fill(words.span_mut().range(..1), start);
@@ -67,14 +65,18 @@ fn explore<B: GridBarrier>(
             data: [even.span_mut(), odd.span_mut()],
             sums: sums.span_mut(),
             rounds,
-            protocol,
             barrier: PhantomData,
         };
-        queue
+        if queue
             .launch_cooperative(Blocks::Exactly(blocks).threads(1), kernel)
-            .unwrap();
+            .is_err()
+        {
+            return;
+        }
         let expected = (1..=rounds as u32).sum::<u32>() * blocks as u32;
-        assert_eq!(queue.download(&sums).unwrap(), vec![expected; blocks]);
+        if queue.download(&sums).unwrap() != vec![expected; blocks] {
+            wrong("the sums");
+        }
     })
 }
 
@@ -83,7 +85,7 @@ const NEAR_WRAP: u32 = 1 << 31;
 
 fn is_sound<B: GridBarrier>(shape: BarrierShape, start: u32) {
     for (blocks, rounds) in [(2, 3), (3, 2)] {
-        let report = explore::<B>(shape, start, blocks, rounds, Protocol::SOUND, Explore::Exhaustive);
+        let report = explore::<B>(shape, start, blocks, rounds, Explore::Exhaustive);
         assert!(report.is_clean() && report.complete, "{report}");
         println!(
             "{shape:?}, {blocks} blocks, {rounds} rounds: {} schedules",
@@ -111,95 +113,151 @@ fn the_tree_barrier_is_silent_under_every_schedule() {
 
 #[test]
 fn a_tree_of_two_levels_is_silent() {
-    let random = explore::<TreeBarrier>(BarrierShape::Tree, 0, 6, 3, Protocol::SOUND, Explore::Random);
+    let random = explore::<TreeBarrier>(BarrierShape::Tree, 0, 6, 3, Explore::Random);
     assert!(random.is_clean(), "{random}");
-}
-
-/// The protocol with one thing taken away.
-fn mutants(shape: BarrierShape) -> Vec<(&'static str, Protocol)> {
-    let sound = Protocol::SOUND;
-    let mut mutants = vec![
-        (
-            "arrival without release",
-            Protocol {
-                arrive: Ordering::Acquire,
-                ..sound
-            },
-        ),
-        (
-            "arrival without acquire",
-            Protocol {
-                arrive: Ordering::Release,
-                ..sound
-            },
-        ),
-        (
-            "relaxed arrival",
-            Protocol {
-                arrive: Ordering::Relaxed,
-                ..sound
-            },
-        ),
-        (
-            "relaxed observation",
-            Protocol {
-                observe: Ordering::Relaxed,
-                ..sound
-            },
-        ),
-        (
-            "block scope",
-            Protocol {
-                scope: Scope::Block,
-                ..sound
-            },
-        ),
-    ];
-    // The flip barrier has one word: no separate publication, and no reset.
-    if shape != BarrierShape::Flip {
-        mutants.push((
-            "relaxed publication",
-            Protocol {
-                publish: Ordering::Relaxed,
-                ..sound
-            },
-        ));
-        mutants.push((
-            "reset after publication",
-            Protocol {
-                reset_first: false,
-                ..sound
-            },
-        ));
-    }
-    mutants
-}
-
-fn finds_every_mutant<B: GridBarrier>(shape: BarrierShape) {
-    let mutants = mutants(shape);
-    for (name, protocol) in &mutants {
-        let report = explore::<B>(shape, 0, 3, 2, *protocol, Explore::Exhaustive);
-        assert!(!report.findings.is_empty(), "{shape:?}, {name}: {report}");
-        let kind = report.findings[0].kind;
-        println!("{shape:?}, {name}: {kind}, after {} schedules", report.schedules);
-        if *name == "block scope" {
-            assert_eq!(kind, Kind::ScopeTooNarrow);
-        }
-    }
-    println!("{shape:?}: {0} of {0} mutants found", mutants.len());
 }
 
 #[test]
 fn every_weaker_flip_barrier_is_found() {
-    finds_every_mutant::<FlipBarrier>(BarrierShape::Flip);
+    let subject = Subject {
+        name: "grid barrier, flip",
+        sources: &["kernel/grid_barrier/flip.rs"],
+        scenarios: &[("3 blocks, 2 rounds", || {
+            explore::<FlipBarrier>(BarrierShape::Flip, 0, 3, 2, Explore::Exhaustive)
+        })],
+        elsewhere: &[],
+        equivalent: &[],
+    };
+    subject.score();
 }
+
+/// Of the shapes with a generation.
+const ORDERED_BY_THE_ROUNDS: [Equivalent; 2] = [
+    Equivalent {
+        line: "let round = generation.load(hardware, Ordering::Relaxed);",
+        changes: &["Narrowed"],
+        because: "The last publication was observed when this member left the last round, and the next comes after its arrival: \
+                  ordered with all stores, the load needs no atomicity at all.",
+    },
+    Equivalent {
+        line: "arrived.store(hardware, 0, Ordering::Relaxed);",
+        changes: &["Narrowed"],
+        because: "It comes after the arrivals of this round, which the last one acquired, and before those of the next, which \
+                  observed the publication.",
+    },
+];
 
 #[test]
 fn every_weaker_counter_barrier_is_found() {
-    finds_every_mutant::<CounterBarrier>(BarrierShape::Counter);
+    let subject = Subject {
+        name: "grid barrier, counter",
+        sources: &["kernel/grid_barrier/counter.rs"],
+        scenarios: &[("3 blocks, 2 rounds", || {
+            explore::<CounterBarrier>(BarrierShape::Counter, 0, 3, 2, Explore::Exhaustive)
+        })],
+        elsewhere: &[],
+        equivalent: &ORDERED_BY_THE_ROUNDS,
+    };
+    subject.score();
 }
 
 #[test]
 fn every_weaker_tree_barrier_is_found() {
-    finds_every_mutant::<TreeBarrier>(BarrierShape::Tree);
+    let subject = Subject {
+        name: "grid barrier, tree",
+        sources: &["kernel/grid_barrier/tree.rs"],
+        scenarios: &[("3 blocks, 2 rounds", || {
+            explore::<TreeBarrier>(BarrierShape::Tree, 0, 3, 2, Explore::Exhaustive)
+        })],
+        elsewhere: &[],
+        equivalent: &ORDERED_BY_THE_ROUNDS,
+    };
+    subject.score();
+}
+
+/// Blocks of several threads synchronise, and each thread reads what all have written; or they reduce, three times, so that the
+/// third reduction meets what the first has left.
+#[repr(C)]
+struct Synchronise<'a> {
+    data: SpanMut<'a, u64>,
+    seen: SpanMut<'a, u64>,
+    reduces: bool,
+}
+
+const ROUNDS: usize = 3;
+
+// SAFETY: a thread writes its own elements, and reads those of others after one grid barrier and before the next.
+unsafe impl GridKernel for Synchronise<'_> {
+    const NAME: &'static str = "synchronise";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        let threads = acc.block_count() * acc.thread_count();
+        let me = acc.block_index() * acc.thread_count() + acc.thread_index();
+        for round in 0..ROUNDS {
+            let value = (me + round) as u64 + 1;
+            let seen = if self.reduces {
+                acc.reduce_grid(value, append)
+            } else {
+                self.data.set(acc, me, value);
+                acc.sync_grid();
+                (0..threads).fold(0, |all, other| append(all, self.data.get(acc, other)))
+            };
+            self.seen.set(acc, me * ROUNDS + round, seen);
+            if !self.reduces {
+                acc.sync_grid();
+            }
+        }
+    }
+}
+
+fn synchronise(shape: BarrierShape, blocks: usize, threads: usize, reduces: bool) -> Report {
+    let builder = Builder::new().model(model(blocks)).explore(Explore::Exhaustive);
+    builder.run(|device| {
+        let queue = device.queue_with(QueueOptions::default().barrier(shape));
+        let all = blocks * threads;
+        let (mut data, mut seen) = (device.zeroed(all).unwrap(), device.zeroed(all * ROUNDS).unwrap());
+        let kernel = Synchronise {
+            data: data.span_mut(),
+            seen: seen.span_mut(),
+            reduces,
+        };
+        if queue
+            .launch_cooperative(Blocks::Exactly(blocks).threads(threads), kernel)
+            .is_err()
+        {
+            return;
+        }
+        let expected = |round| (0..all).fold(0, |seen, thread| append(seen, (thread + round) as u64 + 1));
+        let expected = [0, 1, 2].map(expected).repeat(all);
+        if queue.download(&seen).unwrap() != expected {
+            wrong("the values that threads saw");
+        }
+    })
+}
+
+#[test]
+fn blocks_of_several_threads_are_silent_under_every_schedule() {
+    for shape in [BarrierShape::Flip, BarrierShape::Counter, BarrierShape::Tree] {
+        for reduces in [false, true] {
+            let report = synchronise(shape, 2, 2, reduces);
+            assert!(report.is_clean() && report.complete, "{report}");
+            println!("{shape:?}, reduces {reduces}: {} schedules", report.schedules);
+        }
+    }
+}
+
+#[test]
+fn every_weaker_frame_of_a_grid_barrier_is_found() {
+    let subject = Subject {
+        name: "`sync_grid`, `reduce_grid`",
+        sources: &["kernel/grid_barrier/mod.rs"],
+        scenarios: &[
+            ("2 blocks of 2 threads", || synchronise(BarrierShape::Flip, 2, 2, false)),
+            ("a reduction by them", || synchronise(BarrierShape::Flip, 2, 2, true)),
+        ],
+        elsewhere: &[],
+        equivalent: &[],
+    };
+    subject.score();
 }

@@ -18,6 +18,7 @@ use crate::{
     kernel::{
         atomic::Word,
         hardware::{Sealed, Stretch, contiguous},
+        mutant::Mutated,
     },
     sync::{Arc, explore},
 };
@@ -179,9 +180,10 @@ impl LoomAcc<'_> {
     }
 
     /// Meets the other blocks, each of one thread, in the given shape.
-    fn meet<B: GridBarrier>(self, protocol: Protocol) {
+    fn meet<B: GridBarrier>(self) {
+        let (rank, blocks) = (self.rank, self.world.blocks);
         // SAFETY: the world has the words of its shape, and each member is one thread.
-        unsafe { B::meet(self, self.world.words(), self.rank, self.world.blocks, protocol, SITE) }
+        unsafe { B::meet(Mutated::new(self), self.world.words(), rank, blocks, SITE) }
     }
 }
 
@@ -279,7 +281,7 @@ impl Hardware for LoomAcc<'_> {
             let first = self.world.shape.words(self.world.blocks) + self.block() * BLOCK_WORDS;
             let words = self.world.words().wrapping_add(first);
             // SAFETY: as in `meet`, for the words of this block.
-            unsafe { FlipBarrier::meet(self, words, self.thread(), self.threads(), Protocol::SOUND, SITE) }
+            unsafe { FlipBarrier::meet(self, words, self.thread(), self.threads(), SITE) }
         }
     }
 

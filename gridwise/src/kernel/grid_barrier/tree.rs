@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
-use super::{BarrierWord, GridBarrier, LINE_WORDS, Protocol};
+use super::{BarrierWord, GridBarrier, LINE_WORDS};
 use crate::kernel::hardware::{Hardware, WaitSite};
 
 /// Children of a node. Under loom fewer, so that the few members that it can explore make a tree of several levels.
@@ -26,16 +26,9 @@ pub struct TreeBarrier;
 
 impl GridBarrier for TreeBarrier {
     #[inline(always)]
-    unsafe fn meet<H: Hardware>(
-        hardware: H,
-        words: *mut u32,
-        member: usize,
-        members: usize,
-        protocol: Protocol,
-        site: WaitSite,
-    ) {
+    unsafe fn meet<H: Hardware>(hardware: H, words: *mut u32, member: usize, members: usize, site: WaitSite) {
         // SAFETY: the first line of the state.
-        let generation = unsafe { BarrierWord::new(words, 0, protocol) };
+        let generation = unsafe { BarrierWord::new(words, 0) };
         // As in the counter barrier: it cannot move before this member has arrived.
         let round = generation.load(hardware, Ordering::Relaxed);
         let (mut level, mut position, mut width) = (1, member, members);
@@ -43,30 +36,17 @@ impl GridBarrier for TreeBarrier {
             let node = position / FAN_IN;
             let children = FAN_IN.min(width - node * FAN_IN);
             // SAFETY: `level + node` is below the lines that `words` counts for this many members.
-            let arrived = unsafe { BarrierWord::new(words, (level + node) * LINE_WORDS, protocol) };
-            if arrived.fetch_add(hardware, 1, protocol.arrive) + 1 < children as u32 {
-                generation.wait(hardware, protocol.observe, site, |now| now != round);
+            let arrived = unsafe { BarrierWord::new(words, (level + node) * LINE_WORDS) };
+            if arrived.fetch_add(hardware, 1, Ordering::AcqRel) + 1 < children as u32 {
+                generation.wait(hardware, Ordering::Acquire, site, |now| now != round);
                 return;
             }
             // Before the arrival at the parent, which releases it to the member that publishes.
-            if protocol.reset_first {
-                arrived.store(hardware, 0, Ordering::Relaxed);
-            }
+            arrived.store(hardware, 0, Ordering::Relaxed);
             width = width.div_ceil(FAN_IN);
             level += width;
             position = node;
         }
-        generation.store(hardware, round.wrapping_add(1), protocol.publish);
-        if !protocol.reset_first {
-            let (mut level, mut position, mut width) = (1, member, members);
-            while width > 1 {
-                // SAFETY: as above.
-                let arrived = unsafe { BarrierWord::new(words, (level + position / FAN_IN) * LINE_WORDS, protocol) };
-                arrived.store(hardware, 0, Ordering::Relaxed);
-                width = width.div_ceil(FAN_IN);
-                level += width;
-                position /= FAN_IN;
-            }
-        }
+        generation.store(hardware, round.wrapping_add(1), Ordering::Release);
     }
 }

@@ -14,6 +14,8 @@ pub(crate) mod ring;
 mod spawner;
 pub(crate) mod task_queue;
 mod tasks;
+#[cfg(all(test, not(loom), feature = "std"))]
+mod test_check;
 #[cfg(all(test, loom))]
 mod test_loom;
 mod two_level;

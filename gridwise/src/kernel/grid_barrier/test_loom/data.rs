@@ -18,14 +18,14 @@ fn rounds(acc: LoomAcc<'_>, rounds: u32, meet: impl Fn(LoomAcc<'_>)) {
 /// Two blocks, three rounds of the barrier.
 fn two_blocks<B: GridBarrier>(shape: BarrierShape) {
     explore(4, move || {
-        World::new(shape, 2, 1).run(|acc| rounds(acc, 2, |acc| acc.meet::<B>(Protocol::SOUND)));
+        World::new(shape, 2, 1).run(|acc| rounds(acc, 2, |acc| acc.meet::<B>()));
     });
 }
 
 /// Three blocks, one round of the barrier.
 fn three_blocks<B: GridBarrier>(shape: BarrierShape) {
     explore(2, move || {
-        World::new(shape, 3, 1).run(|acc| rounds(acc, 1, |acc| acc.meet::<B>(Protocol::SOUND)));
+        World::new(shape, 3, 1).run(|acc| rounds(acc, 1, |acc| acc.meet::<B>()));
     });
 }
 
@@ -34,9 +34,9 @@ fn three_blocks_twice<B: GridBarrier>(shape: BarrierShape) {
     explore(1, move || {
         World::new(shape, 3, 1).run(|acc| {
             acc.write(1);
-            acc.meet::<B>(Protocol::SOUND);
+            acc.meet::<B>();
             acc.read_all(1);
-            acc.meet::<B>(Protocol::SOUND);
+            acc.meet::<B>();
             acc.write(2);
         });
     });
@@ -92,7 +92,7 @@ fn wraps<B: GridBarrier>(shape: BarrierShape, word: usize, start: u32) {
     explore(3, move || {
         World::new(shape, 2, 1)
             .starting_at(word, start)
-            .run(|acc| rounds(acc, 2, |acc| acc.meet::<B>(Protocol::SOUND)));
+            .run(|acc| rounds(acc, 2, |acc| acc.meet::<B>()));
     });
 }
 
