@@ -90,6 +90,13 @@ impl<T> Clone for Span<'_, T> {
 impl<T> Copy for Span<'_, T> {}
 
 impl<'a, T: Pod> Span<'a, T> {
+    /// A view of a slice in host memory.
+    #[cfg(feature = "std")]
+    pub(crate) fn new(slice: &'a [T]) -> Self {
+        // SAFETY: a slice is aligned and initialised, and not written while it is borrowed.
+        unsafe { Self::of_home(slice.as_ptr(), slice.len(), Home::HOST) }
+    }
+
     /// A view of memory that may be a device's own.
     ///
     /// # Safety
