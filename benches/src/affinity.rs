@@ -67,7 +67,7 @@ mod test {
             unpin();
             (pinned, rustix::thread::sched_getaffinity(None).unwrap().count())
         });
-        assert_eq!(pinned.join().unwrap(), (1, all));
+        assert_eq!(pinned.join().unwrap(), (1, all as u32));
         assert_eq!(cores(), all);
     }
 }

@@ -61,18 +61,11 @@ struct Passes {
     spread: Duration,
 }
 
-fn passes<'q>(
-    items: &Items,
-    queue: &Queue,
-    passes: u64,
-    workers: usize,
-    mut hands: impl FnMut(&Queue) -> Box<dyn FnMut(&Queue, Loop<'_, ()>) + 'q>,
-) -> Passes {
+fn passes(items: &Items, queue: &Queue, passes: u64, workers: usize, mut launch: impl FnMut(Loop<'_, ()>)) -> Passes {
     let steps = queue.upload(items.steps()).expect("there is memory");
     let device = queue.device();
     let mut sums = device.zeroed(workers * LINE).expect("there is memory");
     let mut ends = device.zeroed(workers * LINE).expect("there is memory");
-    let mut launch = hands(queue);
     let base = Instant::now();
     let mut spreads = Vec::new();
     let start = Instant::now();
@@ -84,7 +77,7 @@ fn passes<'q>(
             ends: ends.span_mut(),
             base,
         };
-        launch(queue, rest);
+        launch(rest);
         spreads.push(loops::spread(ends.span().iter().step_by(LINE).copied()));
     }
     let elapsed = start.elapsed();
@@ -110,21 +103,17 @@ fn launch<H: Hands>(queue: &Queue, hands: H, rest: Loop<'_, ()>) {
 /// A chunk counter, a launch a pass.
 pub fn chunks(items: &Items, chunking: Chunking, count: u64, workers: usize) -> Duration {
     let queue = device(workers, WaitPolicy::Active).queue();
-    let counter = |queue: &Queue| -> Box<dyn FnMut(&Queue, Loop<'_, ()>)> {
-        let mut chunks = queue.chunks(items.len(), chunking).expect("there is memory");
-        Box::new(move |queue, rest| launch(queue, chunks.fresh(queue), rest))
-    };
-    passes(items, &queue, count, workers, counter).elapsed
+    let mut chunks = queue.chunks(items.len(), chunking).expect("there is memory");
+    let pass = |rest: Loop<'_, ()>| launch(&queue, chunks.fresh(&queue), rest);
+    passes(items, &queue, count, workers, pass).elapsed
 }
 
 /// A two-level queue, a launch a pass: how long the first block that had no more waited for the last.
 pub fn drain(items: &Items, per_block: usize, small: usize, count: u64, workers: usize) -> Duration {
     let queue = device(workers, WaitPolicy::Active).queue();
-    let pieces = |queue: &Queue| -> Box<dyn FnMut(&Queue, Loop<'_, ()>)> {
-        let mut pieces = queue.pieces(items.len(), per_block, small).expect("there is memory");
-        Box::new(move |queue, rest| launch(queue, pieces.fresh(queue), rest))
-    };
-    passes(items, &queue, count, workers, pieces).spread
+    let mut pieces = queue.pieces(items.len(), per_block, small).expect("there is memory");
+    let pass = |rest: Loop<'_, ()>| launch(&queue, pieces.fresh(&queue), rest);
+    passes(items, &queue, count, workers, pass).spread
 }
 
 /// The links of chains.

@@ -22,6 +22,10 @@ pub enum Order {
     Fifo,
 }
 
+/// Seeds that a block claims at once, if they may make tasks: who knows how much work there is in one, and nobody can take it
+/// from a block that is kept from running.
+const MOST_SEEDS: u64 = 8;
+
 /// Tasks that make tasks, and the blocks that run them.
 ///
 /// Each block has a buffer of its own, in device memory so that the host can take back what is left there when a run fails.
@@ -406,7 +410,12 @@ impl<'a, T: Pod> TaskQueue<'a, T> {
         if self.raised_first() && !core::mem::replace(holding, true) {
             self.raise(acc, 1);
         }
-        let part = self.part(acc, all - claimed);
+        let most = if self.rules.most_spawns == 0 {
+            u64::MAX
+        } else {
+            MOST_SEEDS
+        };
+        let part = self.part(acc, all - claimed).min(most);
         let start = self.claimed_seeds().fetch_add(acc, part, Ordering::AcqRel);
         if start >= all {
             return false;
