@@ -96,7 +96,7 @@ pub(super) const TWO: (&[u32], usize) = (&[0, 1], 0);
 const CHAIN: (&[u32], usize) = (&[0], 2);
 pub(super) const TREE: (&[u32], usize) = (&[0], 7);
 
-pub(super) fn small() -> TaskOptions {
+pub(super) fn small() -> TaskOptions<'static> {
     TaskOptions::default().capacity(2).keep(1)
 }
 
