@@ -15,7 +15,7 @@ use gridwise_examples::{
 /// Twice the picture's size: it is drawn so large, and then halved, which makes edges smooth. Small where the compiler does not
 /// optimise, so that it takes no longer.
 const SIZE: (u32, u32) = if cfg!(debug_assertions) {
-    (400, 320)
+    (200, 160)
 } else {
     (1200, 960)
 };

@@ -46,20 +46,19 @@ impl View {
     }
 
     /// Iterations until the point under a pixel escapes.
-    ///
-    /// Not inlined, so that whatever draws the picture runs the same machine code: into some loops the compiler inlines it with both
-    /// parts of the number in one vector, and is then a third slower.
-    #[inline(never)]
+    #[inline(always)]
     pub fn escape(self, x: u32, y: u32) -> u32 {
         let c_re = self.left + self.step * f64::from(x);
-        let c_im = self.top - self.step * f64::from(y);
+        // With the sign turned, and subtracted below: where both parts are added to, compilers pack them into one vector, which
+        // takes half as long again.
+        let minus_c_im = self.step * f64::from(y) - self.top;
         let (mut re, mut im) = (0.0, 0.0);
         for iteration in 0..self.iterations {
             let (re_re, im_im) = (re * re, im * im);
             if re_re + im_im > 4.0 {
                 return iteration;
             }
-            (re, im) = (re_re - im_im + c_re, 2.0 * re * im + c_im);
+            (re, im) = (re_re - im_im + c_re, 2.0 * re * im - minus_c_im);
         }
         self.iterations
     }

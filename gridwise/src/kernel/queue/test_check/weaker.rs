@@ -21,6 +21,7 @@ fn every_weaker_task_queue_is_found() {
         name: "task queue",
         sources: &[
             "kernel/queue/ring.rs",
+            "kernel/queue/spawner.rs",
             "kernel/queue/task_queue.rs",
             "kernel/queue/tasks.rs",
             "kernel/queue/test_check/tasks.rs",
@@ -32,7 +33,7 @@ fn every_weaker_task_queue_is_found() {
             ("closed meanwhile", || close(How::First)),
             ("1 seed", || tree::<2>(How::First, (2, 1), ONE, small(), Kind::Usual)),
             ("2 seeds", || tree::<2>(How::First, (2, 1), TWO, small(), Kind::Usual)),
-            ("no room", || no_room(How::Some(200))),
+            ("no room", || no_room(How::Some(3000))),
             ("3 blocks", || {
                 tree::<2>(How::Some(50), (3, 1), TREE, small().capacity(8), Kind::Usual)
             }),
@@ -55,6 +56,8 @@ fn every_weaker_task_queue_is_found() {
             "observe: Ordering::Acquire",
             ".wait_until(acc,",
             "word.fetch_add(acc, 1, Ordering::Relaxed)",
+            // The host's word.
+            "cancelled.load(Ordering::Relaxed)",
         ],
         equivalent: &[
             Equivalent {
@@ -74,6 +77,11 @@ fn every_weaker_task_queue_is_found() {
             },
             Equivalent {
                 line: "self.ring.wait_full(acc, ticket)",
+                changes: &["Removed"],
+                because: LOOKS_AGAIN,
+            },
+            Equivalent {
+                line: "self.ring.wait_for_push(acc, tail)",
                 changes: &["Removed"],
                 because: LOOKS_AGAIN,
             },
