@@ -11,6 +11,7 @@ use super::{
     lane::{Lane, Turn},
     launch::{Demand, Grid, LaunchError, Placement, Terms},
     scope::Dispatcher,
+    stream::Stream,
 };
 use crate::{
     kernel::{GridKernel, Kernel, Span, SpanMut, grid_barrier::BarrierShape},
@@ -74,20 +75,23 @@ pub struct Queue {
     pub(super) dispatcher: Mutex<Option<Dispatcher>>,
     /// The queue that work on this one uses.
     inner: OnceLock<Arc<Queue>>,
+    /// Shared with the queue that this one is inside of: who has a turn here has one there.
+    stream: Arc<Stream>,
 }
 
 impl Queue {
     pub(crate) fn new(device: Device, options: QueueOptions) -> Self {
-        Self::on(Lane::default(), device, options)
+        Self::on(Lane::default(), Arc::default(), device, options)
     }
 
-    fn on(lane: Lane, device: Device, options: QueueOptions) -> Self {
+    fn on(lane: Lane, stream: Arc<Stream>, device: Device, options: QueueOptions) -> Self {
         Self {
             device,
             options,
             lane: Arc::new(lane),
             dispatcher: Mutex::new(None),
             inner: OnceLock::new(),
+            stream,
         }
     }
 
@@ -95,7 +99,7 @@ impl Queue {
     pub(super) fn inner(&self) -> &Arc<Self> {
         self.inner.get_or_init(|| {
             let lane = Lane::inside(self.lane.clone());
-            Arc::new(Self::on(lane, self.device.clone(), self.options))
+            Arc::new(Self::on(lane, self.stream.clone(), self.device.clone(), self.options))
         })
     }
 
@@ -154,7 +158,7 @@ impl Queue {
         self.device.refuse_nested(K::NAME)?;
         let _turn = self.turn();
         match self.device.plan(Demand::of(&kernel), grid, Placement::Anyhow, terms)? {
-            Some(plan) => self.device.launch(&plan, kernel),
+            Some(plan) => self.device.launch(&self.stream, &plan, kernel),
             None => Ok(()),
         }
     }
@@ -174,7 +178,7 @@ impl Queue {
             Placement::Together,
             self.options.terms,
         )? {
-            Some(plan) => self.device.launch_cooperative(&plan, kernel),
+            Some(plan) => self.device.launch_cooperative(&self.stream, &plan, kernel),
             None => Ok(()),
         }
     }
@@ -187,7 +191,7 @@ impl Queue {
     pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer<T>, AllocationError> {
         let _turn = self.turn();
         let mut buffer = self.device.zeroed(data.len())?;
-        buffer.span_mut().into_slice().copy_from_slice(data);
+        self.move_all(Span::new(data), buffer.span_mut())?;
         Ok(buffer)
     }
 
@@ -199,12 +203,14 @@ impl Queue {
     pub fn download<T: Pod>(&self, buffer: &Buffer<T>) -> Result<Vec<T>, AllocationError> {
         let _turn = self.turn();
         let mut data = Vec::new();
-        let error = AllocationError {
-            len: buffer.len(),
-            element_bytes: size_of::<T>(),
-        };
-        data.try_reserve_exact(buffer.len()).map_err(|_| error)?;
-        data.extend_from_slice(&buffer.span());
+        let reserved = data.try_reserve_exact(buffer.len());
+        reserved.map_err(|_| AllocationError::of::<T>(buffer.len()))?;
+        if let Some(elements) = buffer.span().on_host() {
+            data.extend_from_slice(elements);
+        } else {
+            data.resize(buffer.len(), T::zeroed());
+            self.move_all(buffer.span(), SpanMut::new(&mut data))?;
+        }
         Ok(data)
     }
 
@@ -215,7 +221,7 @@ impl Queue {
     #[track_caller]
     pub fn write<T: Pod>(&self, source: &[T], destination: SpanMut<'_, T>) -> Result<(), CopyError> {
         let _turn = self.turn();
-        copy(source, destination.into_slice())
+        self.stream.copy(&self.device, Span::new(source), destination)
     }
 
     /// Copies from `source` to the host.
@@ -225,7 +231,7 @@ impl Queue {
     #[track_caller]
     pub fn read<T: Pod>(&self, source: Span<'_, T>, destination: &mut [T]) -> Result<(), CopyError> {
         let _turn = self.turn();
-        copy(&source, destination)
+        self.stream.copy(&self.device, source, SpanMut::new(destination))
     }
 
     /// Copies from `source` into `destination` on the device.
@@ -235,21 +241,21 @@ impl Queue {
     #[track_caller]
     pub fn copy<T: Pod>(&self, source: Span<'_, T>, destination: SpanMut<'_, T>) -> Result<(), CopyError> {
         let _turn = self.turn();
-        copy(&source, destination.into_slice())
+        self.stream.copy(&self.device, source, destination)
     }
 
     /// Sets every element of `destination` to `value`.
     #[track_caller]
     pub fn fill<T: Pod>(&self, destination: SpanMut<'_, T>, value: T) {
         let _turn = self.turn();
-        destination.into_slice().fill(value);
+        self.stream.fill(&self.device, destination, value);
     }
 
     /// Sets every byte of `destination` to `value`.
     #[track_caller]
     pub fn fill_bytes<T: Pod>(&self, destination: SpanMut<'_, T>, value: u8) {
         let _turn = self.turn();
-        bytemuck::cast_slice_mut::<T, u8>(destination.into_slice()).fill(value);
+        self.stream.fill_bytes(&self.device, destination, value);
     }
 
     /// Runs a closure of the host in its turn.
@@ -279,15 +285,4 @@ impl Queue {
             panic!("{error}")
         }
     }
-}
-
-fn copy<T: Pod>(source: &[T], destination: &mut [T]) -> Result<(), CopyError> {
-    if source.len() != destination.len() {
-        return Err(CopyError::Lengths {
-            source_len: source.len(),
-            destination_len: destination.len(),
-        });
-    }
-    destination.copy_from_slice(source);
-    Ok(())
 }

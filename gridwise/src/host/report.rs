@@ -73,6 +73,8 @@ pub enum HangCause {
     StillRunning,
     /// The run consists of several launches, and none was under way.
     BetweenLaunches,
+    /// The device does not tell where its threads stood.
+    NotTold,
 }
 
 /// Where every thread of a launch stood when it was given up.
@@ -87,6 +89,8 @@ pub struct HangReport {
     pub threads_per_block: usize,
     /// Blocks that had not started.
     pub not_started: usize,
+    /// What it means if there are no threads in it.
+    without_threads: HangCause,
 }
 
 /// Threads that a report prints in full.
@@ -105,6 +109,15 @@ impl HangReport {
             blocks,
             threads_per_block,
             not_started,
+            without_threads: HangCause::BetweenLaunches,
+        }
+    }
+
+    /// A report that cannot say where the threads stood, but why not.
+    pub(crate) fn without_threads(why: HangCause, blocks: usize, threads_per_block: usize) -> Self {
+        Self {
+            without_threads: why,
+            ..Self::new(Vec::new(), blocks, threads_per_block, 0)
         }
     }
 
@@ -113,7 +126,7 @@ impl HangReport {
         let waits =
             |thread: &ThreadReport, what| matches!(thread.state, ThreadState::Waiting { what: w, .. } if w == what);
         if self.threads.is_empty() {
-            return HangCause::BetweenLaunches;
+            return self.without_threads;
         }
         if self
             .threads
@@ -179,6 +192,7 @@ impl fmt::Display for HangCause {
             Self::NobodyStores => f.write_str("everybody waits, and nobody is left to store what they wait for"),
             Self::StillRunning => f.write_str("some threads were still running"),
             Self::BetweenLaunches => f.write_str("it was between two launches of its run"),
+            Self::NotTold => f.write_str("the device does not tell where its threads stood"),
         }
     }
 }

@@ -137,11 +137,8 @@ impl Queue {
         // A whole number of small pieces, so that only the last is shorter.
         let large = len.div_ceil(wanted).max(1);
         let large = large.checked_next_multiple_of(small).unwrap_or(usize::MAX);
-        let error = AllocationError {
-            len,
-            element_bytes: size_of::<u64>(),
-        };
-        let words = TwoLevelQueue::words(len.div_ceil(large)).ok_or(error)?;
+        let words = TwoLevelQueue::words(len.div_ceil(large));
+        let words = words.ok_or_else(|| AllocationError::of::<u64>(len))?;
         Ok(Pieces {
             words: self.device().zeroed(words)?,
             len: len as u64,
