@@ -45,7 +45,6 @@ pub mod kernel;
 
 #[cfg(feature = "std")]
 pub mod algorithm;
-#[cfg(feature = "std")]
 mod backend;
 #[cfg(feature = "std")]
 pub mod check;
@@ -57,7 +56,20 @@ mod sync;
 #[cfg(feature = "std")]
 pub use host::error::Error;
 
+pub use backend::cuda::exports::{Entry, Exports, Layout, Module};
 pub use bytemuck::Pod;
+
+/// What [`export!`] expands to.
+#[doc(hidden)]
+pub mod export_support {
+    pub use crate::{
+        backend::cuda::parameters::Parameters,
+        kernel::{
+            phased::{PersistentForm, RelaunchForm},
+            queue::TaskForm,
+        },
+    };
+}
 
 /// The names that kernels and the programs around them use all the time.
 pub mod prelude {

@@ -1,4 +1,8 @@
 //! What crosses from the host to the entry of a kernel: the one parameter that every entry has. Both sides compile this file.
+//!
+//! Beside its dynamic shared memory, every entry has 8 bytes of static shared memory, where a thread that panics finds the
+//! [`Fault`]: what the driver says of the function counts, not the layout alone.
+#![cfg_attr(not(any(feature = "cuda", target_arch = "nvptx64")), allow(dead_code))]
 
 use crate::kernel::grid_barrier::GridState;
 

@@ -1,0 +1,7 @@
+//! CUDA: kernels compiled by rustc for nvptx64, launched through the driver.
+//!
+//! [`exports`] and [`parameters`] are what the two halves agree on, and are compiled for both.
+
+mod export;
+pub(crate) mod exports;
+pub(crate) mod parameters;
