@@ -71,15 +71,6 @@ impl AllocationError {
         }
     }
 
-    /// The driver could not, whatever there is of memory.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn by_driver<T>(len: usize, driver: DriverError) -> Self {
-        Self {
-            driver: Some(driver),
-            ..Self::of::<T>(len)
-        }
-    }
-
     fn text(&self) -> String {
         let what = format!("a buffer of {} elements of {} bytes", self.len, self.element_bytes);
         match &self.driver {
@@ -121,7 +112,10 @@ impl<T: Pod> Buffer<T> {
     ) -> Result<Self, AllocationError> {
         let no_memory = || AllocationError::of::<T>(len);
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(no_memory)?;
-        let memory = allocate(bytes).map_err(|driver| AllocationError::by_driver::<T>(len, driver))?;
+        let memory = allocate(bytes).map_err(|driver| AllocationError {
+            driver: Some(driver),
+            ..no_memory()
+        })?;
         Ok(Self::of_storage(Storage::Cuda(memory.ok_or_else(no_memory)?), len))
     }
 

@@ -89,3 +89,51 @@ pub fn device_count() -> Result<usize, DeviceError> {
     #[cfg(not(feature = "cuda"))]
     Err(DeviceError::CudaNotBuilt)
 }
+
+#[cfg(all(test, not(loom)))]
+mod test {
+    use super::*;
+    use crate::prelude::Device;
+
+    #[test]
+    fn the_text_of_options_gives_the_same_options() {
+        for (text, written) in [
+            ("", "0"),
+            ("0", "0"),
+            ("1,threads=128", "1,threads=128"),
+            ("threads=256", "0"),
+        ] {
+            let options: CudaOptions = text.parse().unwrap();
+            assert_eq!(options.to_string(), written);
+            assert_eq!(written.parse::<CudaOptions>().unwrap(), options);
+        }
+    }
+
+    #[test]
+    fn a_setting_that_is_not_understood_is_named() {
+        for setting in ["one", "threads=many", "blocks=2", "-1"] {
+            match Device::open(&format!("cuda:{setting}")) {
+                Err(DeviceError::CudaSetting { setting: named }) => assert_eq!(named, setting),
+                other => panic!("{setting}: {other:?}"),
+            }
+        }
+    }
+
+    /// What there is differs from machine to machine: without a GPU the error says why, with one the number is one too large.
+    #[test]
+    fn a_device_that_is_not_there_is_an_error_that_says_why() {
+        let error = Device::open("cuda:999").unwrap_err();
+        match error {
+            DeviceError::CudaNotBuilt => assert!(!cfg!(feature = "cuda")),
+            DeviceError::NoCudaDriver { .. }
+            | DeviceError::CudaDriver { .. }
+            | DeviceError::CudaDriverTooOld { .. }
+            | DeviceError::NoSuchCudaDevice { ordinal: 999, .. } => assert!(cfg!(feature = "cuda")),
+            other => panic!("{other}"),
+        }
+        assert_eq!(
+            device_count().is_ok(),
+            matches!(Device::open("cuda:999"), Err(DeviceError::NoSuchCudaDevice { .. }))
+        );
+    }
+}

@@ -16,8 +16,6 @@ use super::{
     residency::{Capacity, Limits, Residency},
     stream::Stream,
 };
-#[cfg(feature = "cuda")]
-use crate::{backend::cuda::host::CudaDevice, host::residency::LimitedBy};
 use crate::{
     Module,
     backend::{
@@ -27,6 +25,8 @@ use crate::{
     kernel::{GridKernel, Kernel},
     sync::{Arc, Mutex},
 };
+#[cfg(feature = "cuda")]
+use crate::{backend::cuda::host::CudaDevice, host::residency::LimitedBy};
 
 /// Chooses the device that [`Device::from_env`] opens.
 pub const DEVICE_VARIABLE: &str = "GRIDWISE_DEVICE";
@@ -206,13 +206,17 @@ pub enum DeviceError {
         setting: String,
     },
     /// A setting of a CUDA device that is not understood.
-    #[error("device option `{setting}` is not understood; a cuda device takes its number, then threads=N, like `cuda:0,threads=128`")]
+    #[error(
+        "device option `{setting}` is not understood; a cuda device takes its number, then threads=N, like `cuda:0,threads=128`"
+    )]
     CudaSetting {
         /// The setting.
         setting: String,
     },
     /// The program was built without the feature `cuda`.
-    #[error("this program was built without CUDA; build it with the feature `cuda` of gridwise: cargo build --features cuda")]
+    #[error(
+        "this program was built without CUDA; build it with the feature `cuda` of gridwise: cargo build --features cuda"
+    )]
     CudaNotBuilt,
     /// There is no CUDA driver.
     #[error("there is no CUDA driver: {reason}; install NVIDIA's driver for the GPU, the toolkit is not needed")]
@@ -221,7 +225,9 @@ pub enum DeviceError {
         reason: String,
     },
     /// There is a CUDA driver, and it does not work.
-    #[error("the CUDA driver does not work: {reason}; is its version that of the kernel module (nvidia-smi), and may this user use the GPU?")]
+    #[error(
+        "the CUDA driver does not work: {reason}; is its version that of the kernel module (nvidia-smi), and may this user use the GPU?"
+    )]
     CudaDriver {
         /// What is wrong.
         reason: String,
@@ -511,6 +517,16 @@ impl Device {
         Ok(buffer)
     }
 
+    /// A buffer that is written as a whole before anything else: its elements need not be zero.
+    #[track_caller]
+    pub(super) fn to_be_written<T: Pod>(&self, len: usize) -> Result<Buffer<T>, AllocationError> {
+        #[cfg(feature = "cuda")]
+        if let Backend::Cuda(cuda) = &self.inner.backend {
+            return Buffer::on_gpu(len, |bytes| cuda.allocate(bytes));
+        }
+        self.zeroed(len)
+    }
+
     /// How many blocks of this kernel fit together, with the device's own number of threads a block.
     pub fn residency<K: Kernel>(&self, kernel: &K) -> Residency {
         self.residency_of(Demand::of(kernel))
@@ -543,6 +559,7 @@ impl Device {
 
     /// What a launch of a kernel may have, with that many threads a block or the device's own number.
     fn limits(&self, demand: &Demand, threads: Option<usize>) -> Result<Limits, LaunchError> {
+        let _ = (demand, threads);
         match &self.inner.backend {
             Backend::Cpu(cpu) => Ok(limits_of_cpu(cpu)),
             Backend::Check(check) => Ok(check.limits(MOST_BLOCKS)),

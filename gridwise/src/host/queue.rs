@@ -1,6 +1,6 @@
 //! Queues: work in order.
 
-use std::{sync::OnceLock, time::Duration};
+use std::{borrow::Cow, sync::OnceLock, time::Duration};
 
 use bytemuck::Pod;
 
@@ -76,7 +76,7 @@ pub struct Queue {
     /// The queue that work on this one uses.
     inner: OnceLock<Arc<Queue>>,
     /// Shared with the queue that this one is inside of: who has a turn here has one there.
-    stream: Arc<Stream>,
+    pub(super) stream: Arc<Stream>,
 }
 
 impl Queue {
@@ -114,7 +114,7 @@ impl Queue {
 
     /// Waits for what was asked of the queue before, and keeps others out until the turn is dropped.
     #[track_caller]
-    fn turn(&self) -> Turn<'_> {
+    pub(super) fn turn(&self) -> Turn<'_> {
         assert!(
             !self.device.runs_here(),
             "a queue was used from inside a kernel of its own device, which would wait for itself; use it before or after the \
@@ -190,7 +190,7 @@ impl Queue {
     #[track_caller]
     pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer<T>, AllocationError> {
         let _turn = self.turn();
-        let mut buffer = self.device.zeroed(data.len())?;
+        let mut buffer = self.device.to_be_written(data.len())?;
         self.move_all(Span::new(data), buffer.span_mut())?;
         Ok(buffer)
     }
@@ -212,6 +212,30 @@ impl Queue {
             self.move_all(buffer.span(), SpanMut::new(&mut data))?;
         }
         Ok(data)
+    }
+
+    /// Copies all of a buffer's elements; the lengths are the same.
+    fn move_all<T: Pod>(&self, source: Span<'_, T>, destination: SpanMut<'_, T>) -> Result<(), AllocationError> {
+        let len = source.len();
+        match self.stream.copy(&self.device, source, destination) {
+            Err(CopyError::Driver(driver)) => Err(AllocationError {
+                driver: Some(driver),
+                ..AllocationError::of::<T>(len)
+            }),
+            Ok(()) | Err(CopyError::Lengths { .. }) => Ok(()),
+        }
+    }
+
+    /// The elements of a view as the host has them: themselves where it reaches them, else a copy.
+    pub(crate) fn elements<'a, T: Pod>(&self, source: Span<'a, T>) -> Result<Cow<'a, [T]>, CopyError> {
+        match source.on_host() {
+            Some(elements) => Ok(Cow::Borrowed(elements)),
+            None => {
+                let mut elements = vec![T::zeroed(); source.len()];
+                self.read(source, &mut elements)?;
+                Ok(Cow::Owned(elements))
+            }
+        }
     }
 
     /// Copies from the host into `destination`.
@@ -244,14 +268,15 @@ impl Queue {
         self.stream.copy(&self.device, source, destination)
     }
 
-    /// Sets every element of `destination` to `value`.
+    /// Sets every element of `destination` to `value`. Should the driver of a GPU fail here, the next call on the queue that
+    /// returns an error says so.
     #[track_caller]
     pub fn fill<T: Pod>(&self, destination: SpanMut<'_, T>, value: T) {
         let _turn = self.turn();
         self.stream.fill(&self.device, destination, value);
     }
 
-    /// Sets every byte of `destination` to `value`.
+    /// Sets every byte of `destination` to `value`; as [`fill`](Self::fill).
     #[track_caller]
     pub fn fill_bytes<T: Pod>(&self, destination: SpanMut<'_, T>, value: u8) {
         let _turn = self.turn();

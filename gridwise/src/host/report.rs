@@ -114,6 +114,7 @@ impl HangReport {
     }
 
     /// A report that cannot say where the threads stood, but why not.
+    #[cfg(feature = "cuda")]
     pub(crate) fn without_threads(why: HangCause, blocks: usize, threads_per_block: usize) -> Self {
         Self {
             without_threads: why,

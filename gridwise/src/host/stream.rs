@@ -75,7 +75,7 @@ impl Stream {
 
 #[cfg(feature = "cuda")]
 impl Stream {
-    fn cuda(&self, device: &CudaDevice) -> Result<&CudaStream, DriverError> {
+    pub(super) fn cuda(&self, device: &CudaDevice) -> Result<&CudaStream, DriverError> {
         if let Some(owed) = lock(&self.owed).take() {
             return Err(owed);
         }

@@ -90,6 +90,19 @@ impl<T> Clone for Span<'_, T> {
 impl<T> Copy for Span<'_, T> {}
 
 impl<'a, T: Pod> Span<'a, T> {
+    /// A view of a slice in host memory.
+    #[cfg(feature = "std")]
+    pub(crate) fn new(slice: &'a [T]) -> Self {
+        // SAFETY: a slice of the host, borrowed for `'a`.
+        unsafe { Self::of_home(slice.as_ptr(), slice.len(), Home::HOST) }
+    }
+
+    /// The elements, if the host reaches them.
+    #[cfg(feature = "std")]
+    pub(crate) fn on_host(self) -> Option<&'a [T]> {
+        (self.home == Home::HOST).then(|| self.as_slice())
+    }
+
     /// A view of memory that may be a device's own.
     ///
     /// # Safety

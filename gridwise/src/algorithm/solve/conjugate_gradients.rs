@@ -78,9 +78,9 @@ impl ConjugateGradients {
     }
 
     /// After `steps` steps: whether the last iterate is the best one, so that [`best`](Self::best) does not matter.
-    pub(super) fn last_is_best(&self, steps: usize) -> bool {
-        let record = &self.record.span()[steps % 2 * RECORD..][..RECORD];
-        record[RECORD_RR] <= record[RECORD_BEST]
+    pub(super) fn last_is_best(&self, queue: &Queue, steps: usize) -> Result<bool, Error> {
+        let record = queue.elements(self.record.span().range(steps % 2 * RECORD..).range(..RECORD))?;
+        Ok(record[RECORD_RR] <= record[RECORD_BEST])
     }
 }
 

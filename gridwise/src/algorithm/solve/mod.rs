@@ -196,7 +196,7 @@ impl<'q> Solver<'q> {
         self.report.add(&report);
         let outcome = self.queue.download(&self.outcome)?;
         let steps = outcome[word::STEPS] as usize;
-        let squares = &history.span()[..steps - before];
+        let squares = self.queue.elements(history.span().range(..steps - before))?;
         let bb = self.system.bb;
         self.residuals.extend(squares.iter().map(|rr| (rr / bb).sqrt()));
         self.status = status_of(outcome[word::STATUS], outcome[word::STOPPED] as usize);

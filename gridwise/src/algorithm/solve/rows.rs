@@ -88,7 +88,8 @@ impl DeviceRows {
 
     /// Cuts the matrix for a grid of that many blocks.
     pub(super) fn cut(&mut self, queue: &Queue, blocks: usize) -> Result<(), Error> {
-        self.cuts = queue.upload(&cuts(&self.offsets.span(), blocks))?;
+        let cuts = cuts(&queue.elements(self.offsets.span())?, blocks);
+        self.cuts = queue.upload(&cuts)?;
         self.sums = queue.device().zeroed(blocks * SUMS)?;
         Ok(())
     }

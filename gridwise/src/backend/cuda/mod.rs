@@ -4,4 +4,6 @@
 
 mod export;
 pub(crate) mod exports;
+#[cfg(feature = "cuda")]
+pub(crate) mod host;
 pub(crate) mod parameters;

@@ -93,8 +93,7 @@ impl Queue {
         }
         let refused = |cause| TaskError::before(P::NAME, cause, seeds);
         let plan = self.plan_tasks(&tasks, options).map_err(refused)?;
-        let mut state =
-            State::new(self, &plan, seeds, P::MOST_SPAWNS, options).map_err(|error| refused(error.into()))?;
+        let mut state = State::new(self, &plan, seeds, P::MOST_SPAWNS, options).map_err(refused)?;
         report.blocks = plan.blocks;
         report.threads = plan.threads;
 
@@ -116,18 +115,22 @@ impl Queue {
             if let Err(error) = launched {
                 return Err(state.failed(P::NAME, error.into()));
             }
-            if state.is_stopped() {
+            let looked = state.is_stopped().and_then(|stopped| Ok((stopped, state.pushed()?)));
+            let (stopped, pushed) = looked.map_err(|error| state.failed(P::NAME, error.into()))?;
+            if stopped {
                 let capacity = state.capacity();
                 return Err(state.failed(P::NAME, TaskFailure::Overflow { capacity }));
             }
-            let pushed = state.pushed();
             if structure == Structure::Persistent || pushed == generation_end {
                 break;
             }
             generation_end = pushed;
         }
         report.elapsed = start.elapsed();
-        report.counters = options.counted.then(|| state.counters());
+        if options.counted {
+            let counters = state.counters();
+            report.counters = Some(counters.map_err(|error| state.failed(P::NAME, error.into()))?);
+        }
         Ok(report)
     }
 

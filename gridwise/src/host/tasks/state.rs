@@ -1,13 +1,13 @@
 //! The memory of a task queue: for one run, and for taking back what a failed run has left.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use bytemuck::Pod;
 
 use super::{TaskCounters, TaskError, TaskFailure, TaskOptions};
 use crate::{
     host::{
-        buffer::{AllocationError, Buffer},
+        buffer::{AllocationError, Buffer, CopyError},
         launch::{LaunchError, LaunchPlan},
         queue::Queue,
     },
@@ -22,8 +22,8 @@ use crate::{
 };
 
 /// See the module.
-pub(super) struct State<T> {
-    blocks: usize,
+pub(super) struct State<'q, T> {
+    on: &'q Queue,
     rules: Rules,
     ring: Buffer<u64>,
     states: Buffer<u32>,
@@ -33,18 +33,15 @@ pub(super) struct State<T> {
     records: Buffer<u64>,
 }
 
-impl<T: Pod> State<T> {
+impl<'q, T: Pod> State<'q, T> {
     pub(super) fn new(
-        queue: &Queue,
+        queue: &'q Queue,
         plan: &LaunchPlan,
         seeds: &[T],
         most_spawns: usize,
         options: TaskOptions,
-    ) -> Result<Self, AllocationError> {
-        let error = || AllocationError {
-            len: options.capacity,
-            element_bytes: size_of::<T>(),
-        };
+    ) -> Result<Self, TaskFailure> {
+        let error = || AllocationError::of::<T>(options.capacity);
         let power = |tasks: Option<usize>| tasks.and_then(usize::checked_next_power_of_two).ok_or_else(error);
         let capacity = power(Some(options.capacity.max(seeds.len()).max(1)))?;
         let twice = options.keep.checked_mul(2);
@@ -52,7 +49,7 @@ impl<T: Pod> State<T> {
         let locals = local::elements(own).checked_mul(plan.blocks).ok_or_else(error)?;
         let device = queue.device();
         let mut state = Self {
-            blocks: plan.blocks,
+            on: queue,
             rules: Rules {
                 capacity: own as u64,
                 keep: options.keep as u64,
@@ -70,12 +67,7 @@ impl<T: Pod> State<T> {
         };
         // The seeds, as if they had been pushed.
         let count = seeds.len() as u64;
-        state
-            .values
-            .span_mut()
-            .range(..seeds.len())
-            .into_slice()
-            .copy_from_slice(seeds);
+        queue.write(seeds, state.values.span_mut().range(..seeds.len()))?;
         queue.fill(state.states.span_mut().range(..seeds.len()), 1);
         queue.fill(state.ring.span_mut().range(TAIL..=TAIL), count);
         let outstanding = control::OUTSTANDING;
@@ -102,33 +94,31 @@ impl<T: Pod> State<T> {
     }
 
     /// Whether the run ended for want of room.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.control.span()[control::ATTENTION] & control::STOP != 0
+    pub(super) fn is_stopped(&self) -> Result<bool, CopyError> {
+        Ok(self.word(&self.control, control::ATTENTION)? & control::STOP != 0)
     }
 
     /// Tasks pushed to the ring so far.
-    pub(super) fn pushed(&self) -> u64 {
-        self.ring.span()[TAIL] & !CLOSED
+    pub(super) fn pushed(&self) -> Result<u64, CopyError> {
+        Ok(self.word(&self.ring, TAIL)? & !CLOSED)
     }
 
-    fn record(&self, block: usize) -> &[u64] {
-        &self.records.span().as_slice()[block * record::WORDS..][..record::WORDS]
+    fn word(&self, of: &Buffer<u64>, index: usize) -> Result<u64, CopyError> {
+        Ok(self.on.elements(of.span().range(index..=index))?[0])
     }
 
     /// What each block did.
-    pub(super) fn counters(&self) -> Vec<TaskCounters> {
-        let counters = |block| {
-            let record = self.record(block);
-            TaskCounters {
-                tasks: record[record::TASKS],
-                claims: record[record::CLAIMS],
-                failed_pops: record[record::FAILED_POPS],
-                spills: record[record::SPILLS],
-                idle: Duration::from_nanos(record[record::IDLE]),
-                peak: record[record::PEAK],
-            }
+    pub(super) fn counters(&self) -> Result<Vec<TaskCounters>, CopyError> {
+        let records = self.on.elements(self.records.span())?;
+        let counters = |record: &[u64]| TaskCounters {
+            tasks: record[record::TASKS],
+            claims: record[record::CLAIMS],
+            failed_pops: record[record::FAILED_POPS],
+            spills: record[record::SPILLS],
+            idle: Duration::from_nanos(record[record::IDLE]),
+            peak: record[record::PEAK],
         };
-        (0..self.blocks).map(counters).collect()
+        Ok(records.chunks_exact(record::WORDS).map(counters).collect())
     }
 
     /// The error of a run that ended early, with every task that is left.
@@ -137,11 +127,31 @@ impl<T: Pod> State<T> {
             TaskFailure::Launch(LaunchError::Panicked { block, .. }) => Some(*block),
             _ => None,
         };
-        let (mut panicked, mut interrupted, mut unfinished) = (None, Vec::new(), self.in_ring());
-        for block in 0..self.blocks {
-            let record = self.record(block);
-            let elements = local::elements(self.rules.capacity as usize);
-            let tasks = &self.local.span().as_slice()[block * elements..][..elements];
+        let left = self.left(culprit);
+        let lost = left.is_err();
+        let Left {
+            panicked,
+            interrupted,
+            unfinished,
+        } = left.unwrap_or_default();
+        TaskError {
+            kernel,
+            cause: cause.into(),
+            panicked,
+            interrupted,
+            unfinished,
+            lost,
+        }
+    }
+
+    /// The tasks that are left; a block is to blame, or none.
+    fn left(&self, culprit: Option<usize>) -> Result<Left<T>, CopyError> {
+        let (mut panicked, mut interrupted, mut unfinished) = (None, Vec::new(), self.in_ring()?);
+        let records = self.on.elements(self.records.span())?;
+        let locals = self.on.elements(self.local.span())?;
+        let elements = local::elements(self.rules.capacity as usize);
+        let blocks = records.chunks_exact(record::WORDS).zip(locals.chunks_exact(elements));
+        for (block, (record, tasks)) in blocks.enumerate() {
             let busy = record[record::BUSY] != 0;
             if busy {
                 let task = tasks[elements - 1];
@@ -158,24 +168,40 @@ impl<T: Pod> State<T> {
             let place = |count: u64| (count & (self.rules.capacity - 1)) as usize;
             unfinished.extend((record[record::FIRST]..end).map(|count| tasks[place(count)]));
         }
-        TaskError {
-            kernel,
-            cause: cause.into(),
+        Ok(Left {
             panicked,
             interrupted,
             unfinished,
-        }
+        })
     }
 
     /// Tasks in the ring. A thread that left between claiming a slot and filling it still has the task.
-    fn in_ring(&self) -> Vec<T> {
+    fn in_ring(&self) -> Result<Vec<T>, CopyError> {
         let shift = self.states.len().trailing_zeros();
         let slot = |ticket: u64| (ticket & (self.states.len() as u64 - 1)) as usize;
-        let (states, values) = (self.states.span(), self.values.span());
-        (self.ring.span()[HEAD]..self.pushed())
+        let states: Cow<'_, [u32]> = self.on.elements(self.states.span())?;
+        let values: Cow<'_, [T]> = self.on.elements(self.values.span())?;
+        Ok((self.word(&self.ring, HEAD)?..self.pushed()?)
             .filter(|&ticket| states[slot(ticket)] == free_state(ticket, shift).wrapping_add(1))
             .map(|ticket| values[slot(ticket)])
-            .collect()
+            .collect())
+    }
+}
+
+/// The tasks that a failed run has left.
+struct Left<T> {
+    panicked: Option<T>,
+    interrupted: Vec<T>,
+    unfinished: Vec<T>,
+}
+
+impl<T> Default for Left<T> {
+    fn default() -> Self {
+        Self {
+            panicked: None,
+            interrupted: Vec::new(),
+            unfinished: Vec::new(),
+        }
     }
 }
 

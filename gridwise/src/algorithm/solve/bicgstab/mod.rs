@@ -99,10 +99,10 @@ impl BiCgStab {
     }
 
     /// After `steps` steps: whether the last iterate is the best one, so that [`best`](Self::best) does not matter.
-    pub(super) fn last_is_best(&self, steps: usize) -> bool {
-        let record = self.record.span();
+    pub(super) fn last_is_best(&self, queue: &Queue, steps: usize) -> Result<bool, Error> {
+        let record = queue.elements(self.record.span())?;
         let record = Record::from_array(core::array::from_fn(|k| record[steps % 2 * RECORD + k]));
-        record.rr <= record.best
+        Ok(record.rr <= record.best)
     }
 }
 

@@ -13,7 +13,7 @@ use super::driver::{Driver, RawContext, RawDevice, Refusal, status};
 use crate::{
     host::{device::DeviceError, driver::DriverError},
     kernel::span::Home,
-    sync::{Arc, Mutex, lock},
+    sync::{Arc, Mutex},
 };
 
 /// What the driver calls the properties of a device.

@@ -55,7 +55,10 @@ pub(super) mod status {
     /// Whether the context is of no more use: an exception on the device, after which every call in it fails.
     pub(in super::super) fn loses_the_device(status: Status) -> bool {
         // ECC_UNCORRECTABLE, MPS and NVLink errors, HARDWARE_STACK_ERROR to LAUNCH_FAILED, and what a debugger does.
-        matches!(status, 4 | 214 | 220 | 226 | 700 | 702 | 709 | 710 | 713..=719 | 721 | 999)
+        matches!(
+            status,
+            4 | 214 | 220 | 226 | 700 | 702 | 709 | 710 | 713..=719 | 721 | 999
+        )
     }
 }
 

@@ -7,10 +7,7 @@ use super::{
     driver::{RawFunction, RawModule, status},
 };
 use crate::{
-    backend::cuda::{
-        Module,
-        exports::{Entry, Exports, Layout},
-    },
+    backend::cuda::exports::{Entry, Exports, Layout, Module},
     host::{driver::DriverError, load::LoadError, residency::LimitedBy},
     sync::Arc,
 };
@@ -168,6 +165,12 @@ impl Loaded {
             status::NOT_FOUND => LoadError::Missing { symbol },
             _ => LoadError::Driver(self.context.error(refusal)),
         }
+    }
+}
+
+impl std::fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Loaded({} entries)", self.functions.len())
     }
 }
 

@@ -58,13 +58,9 @@ impl CudaDevice {
     /// Runs a plain launch. The plan has been checked.
     pub(crate) fn launch<K: Kernel>(&self, stream: &Stream, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let function = self.function(&Demand::of(&kernel))?;
-        let no_grid = std::ptr::null_mut();
-        // SAFETY: a plain launch does not look at it.
-        let grid = unsafe { GridState::new(no_grid, std::ptr::null_mut(), plan.barrier) };
-        let parameters = self.parameters(stream, plan, grid, kernel);
         let current = stream.context().enter().map_err(|source| refused(plan, source))?;
-        let launch = |arguments| Launch::plain(function, plan, stream, &current, arguments);
-        let launched = launch(&mut [std::ptr::from_ref(&parameters).cast_mut().cast()]);
+        let mut arguments = Arguments::new(stream, plan, GridState::none(), kernel);
+        let launched = arguments.launch(function, plan, stream, &current);
         self.finish(stream, plan, &current, launched)
     }
 
@@ -77,32 +73,19 @@ impl CudaDevice {
     ) -> Result<(), LaunchError> {
         let function = self.function(&Demand::of_grid(&kernel))?;
         let scratch = self.take_scratch(plan)?;
-        let parameters = self.parameters(stream, plan, scratch.state(plan.barrier), kernel);
         let current = stream.context().enter().map_err(|source| refused(plan, source))?;
+        let mut arguments = Arguments::new(stream, plan, scratch.state(plan.barrier), kernel);
         let (at, bytes) = (scratch.memory.at(), scratch.words_bytes);
-        // In front of the launch on its stream: it begins when this has ended.
+        // In front of the launch on its stream: the kernel begins when this has ended.
         // SAFETY: the scratch is this launch's alone.
         let cleared = current.raw(|driver| unsafe { driver.fill_8(at, 0, bytes, stream.raw()) });
-        let launch = |arguments| Launch::cooperative(function, plan, stream, &current, arguments);
-        let launched =
-            cleared.and_then(|()| launch(&mut [std::ptr::from_ref(&parameters).cast_mut().cast()]));
+        let launched = cleared.and_then(|()| arguments.launch_cooperative(function, plan, stream, &current));
         let end = self.finish(stream, plan, &current, launched);
         // What a failed launch had is never used again.
         if end.is_ok() {
             lock(&self.grid_scratch).push(scratch);
         }
         end
-    }
-
-    fn parameters<K>(&self, stream: &Stream, plan: &LaunchPlan, grid: GridState, kernel: K) -> Parameters<K> {
-        Parameters {
-            context: Parameter {
-                fault: stream.fresh_fault(),
-                dynamic_len: plan.dynamic_len,
-                grid,
-            },
-            kernel,
-        }
     }
 
     fn take_scratch(&self, plan: &LaunchPlan) -> Result<GridScratch, LaunchError> {
@@ -129,7 +112,7 @@ impl CudaDevice {
     }
 
     /// Waits for a launch, and says what became of it.
-    fn finish(
+    pub(super) fn finish(
         &self,
         stream: &Stream,
         plan: &LaunchPlan,
@@ -161,7 +144,9 @@ impl CudaDevice {
                     (Some(fault), _) => panicked(kernel, fault),
                     (None, Err(lost)) => refused(plan, lost),
                     (None, Ok(())) if late => timed_out(plan),
-                    (None, Ok(())) if refusal.status == status::ILLEGAL_ADDRESS => LaunchError::IllegalAddress { kernel },
+                    (None, Ok(())) if refusal.status == status::ILLEGAL_ADDRESS => {
+                        LaunchError::IllegalAddress { kernel }
+                    }
                     (None, Ok(())) => refused(plan, error),
                 })
             }
@@ -169,7 +154,13 @@ impl CudaDevice {
     }
 
     /// What a launch that did not begin means.
-    fn not_launched(&self, stream: &Stream, plan: &LaunchPlan, current: &Current<'_>, refusal: Refusal) -> LaunchError {
+    pub(super) fn not_launched(
+        &self,
+        stream: &Stream,
+        plan: &LaunchPlan,
+        current: &Current<'_>,
+        refusal: Refusal,
+    ) -> LaunchError {
         // What was put in front of it ends before its memory is let go of.
         let _ = stream.finish(current, None);
         if status::loses_the_device(refusal.status) {
@@ -187,38 +178,56 @@ impl CudaDevice {
     }
 }
 
-/// The two kinds of launch.
-struct Launch;
+/// What a kernel is given.
+pub(super) struct Arguments<K>(Parameters<K>);
 
-impl Launch {
-    fn plain(
-        function: Function,
-        plan: &LaunchPlan,
-        stream: &Stream,
-        current: &Current<'_>,
-        arguments: &mut [*mut c_void],
-    ) -> Result<(), Refusal> {
-        let (function, [blocks, threads, shared]) = shape(function, plan);
-        let (stream, arguments, none) = (stream.raw(), arguments.as_mut_ptr(), std::ptr::null_mut());
-        // SAFETY: a function of this context, one pointer for its one parameter, whose layout was compared when it was loaded;
-        // what the kernel does is its author's promise.
-        current.raw(|driver| unsafe {
-            driver.launch_kernel(function, blocks, 1, 1, threads, 1, 1, shared, stream, arguments, none)
+impl<K> Arguments<K> {
+    pub(super) fn new(stream: &Stream, plan: &LaunchPlan, grid: GridState, kernel: K) -> Self {
+        Self(Parameters {
+            context: Parameter {
+                fault: stream.fresh_fault(),
+                dynamic_len: plan.dynamic_len,
+                grid,
+            },
+            kernel,
         })
     }
 
-    fn cooperative(
+    /// Where each of the function's parameters is: it has one.
+    fn pointers(&mut self) -> [*mut c_void; 1] {
+        [(&raw mut self.0).cast()]
+    }
+
+    pub(super) fn launch(
+        &mut self,
         function: Function,
         plan: &LaunchPlan,
         stream: &Stream,
         current: &Current<'_>,
-        arguments: &mut [*mut c_void],
     ) -> Result<(), Refusal> {
         let (function, [blocks, threads, shared]) = shape(function, plan);
-        let (stream, arguments) = (stream.raw(), arguments.as_mut_ptr());
+        let mut pointers = self.pointers();
+        let (stream, pointers, none) = (stream.raw(), pointers.as_mut_ptr(), std::ptr::null_mut());
+        // SAFETY: a function of this context, a pointer to its one parameter, whose layout was compared when it was loaded, and
+        // which is copied by the call; what the kernel does is its author's promise.
+        current.raw(|driver| unsafe {
+            driver.launch_kernel(function, blocks, 1, 1, threads, 1, 1, shared, stream, pointers, none)
+        })
+    }
+
+    fn launch_cooperative(
+        &mut self,
+        function: Function,
+        plan: &LaunchPlan,
+        stream: &Stream,
+        current: &Current<'_>,
+    ) -> Result<(), Refusal> {
+        let (function, [blocks, threads, shared]) = shape(function, plan);
+        let mut pointers = self.pointers();
+        let (stream, pointers) = (stream.raw(), pointers.as_mut_ptr());
         // SAFETY: as above.
         current.raw(|driver| unsafe {
-            driver.launch_cooperative(function, blocks, 1, 1, threads, 1, 1, shared, stream, arguments)
+            driver.launch_cooperative(function, blocks, 1, 1, threads, 1, 1, shared, stream, pointers)
         })
     }
 }
@@ -263,8 +272,8 @@ fn message(fault: &Fault) -> String {
         FaultKind::OUT_OF_BOUNDS => {
             format!("index {} is out of bounds of a span of {}", fault.index, fault.len)
         }
-        _ if fault.message_bytes == 0 => "it panicked".to_owned(),
-        _ => text(&fault.message, fault.message_bytes),
+        FaultKind::PANIC if fault.message_bytes > 0 => text(&fault.message, fault.message_bytes),
+        _ => "it panicked".to_owned(),
     };
     match (fault.line, text(&fault.file, fault.file_bytes)) {
         (0, _) => said,

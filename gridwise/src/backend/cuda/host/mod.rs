@@ -5,10 +5,7 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use super::{
-    Module,
-    exports::{Entry, Exports},
-};
+use super::exports::Module;
 use crate::{
     host::{
         cuda::{CudaOptions, GpuProperties},
@@ -25,12 +22,14 @@ use crate::{
 mod context;
 mod driver;
 mod functions;
+mod graph;
 mod launch;
 mod memory;
 mod stream;
 
 use context::Context;
 use functions::{Function, Loaded};
+pub(crate) use graph::Replay;
 use launch::GridScratch;
 pub(crate) use memory::DeviceMemory;
 pub(crate) use stream::Stream;
@@ -169,7 +168,12 @@ impl CudaDevice {
     }
 
     /// What a launch of this kernel may have, asked of the driver for its very function, and for blocks of that many threads.
-    pub(crate) fn limits(&self, demand: &Demand, threads: Option<usize>, most_blocks: usize) -> Result<Limits, LaunchError> {
+    pub(crate) fn limits(
+        &self,
+        demand: &Demand,
+        threads: Option<usize>,
+        most_blocks: usize,
+    ) -> Result<Limits, LaunchError> {
         let function = self.function(demand)?;
         let threads = threads.unwrap_or(self.options.threads_per_block);
         let shared_bytes = demand.shared_bytes(self.reserved(threads));
@@ -183,7 +187,12 @@ impl CudaDevice {
                     source,
                 })?,
         };
-        Ok(self.limits_of(function.threads_per_block, function.shared_bytes, occupancy, most_blocks))
+        Ok(self.limits_of(
+            function.threads_per_block,
+            function.shared_bytes,
+            occupancy,
+            most_blocks,
+        ))
     }
 
     /// What a kernel may have that needs nothing but its threads.
@@ -194,7 +203,12 @@ impl CudaDevice {
             blocks if blocks <= by_threads => (blocks, LimitedBy::BlocksPerMultiprocessor),
             _ => (by_threads, LimitedBy::ThreadsPerMultiprocessor),
         };
-        self.limits_of(hardware.threads_per_block, hardware.shared_bytes_per_block, occupancy, most_blocks)
+        self.limits_of(
+            hardware.threads_per_block,
+            hardware.shared_bytes_per_block,
+            occupancy,
+            most_blocks,
+        )
     }
 
     fn limits_of(
