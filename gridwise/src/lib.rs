@@ -37,6 +37,7 @@
 //! # }
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics))]
 
 #[cfg(all(feature = "std", target_arch = "nvptx64"))]
 compile_error!("on a GPU there is no std: a crate of kernels depends on gridwise with `default-features = false`");
@@ -62,6 +63,8 @@ pub use bytemuck::Pod;
 /// What [`export!`] expands to.
 #[doc(hidden)]
 pub mod export_support {
+    #[cfg(target_arch = "nvptx64")]
+    pub use crate::backend::cuda::device::{run_grid_kernel, run_kernel};
     pub use crate::{
         backend::cuda::parameters::Parameters,
         kernel::{

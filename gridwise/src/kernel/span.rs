@@ -144,7 +144,7 @@ impl<'a, T: Pod> Span<'a, T> {
     pub fn as_slice(self) -> &'a [T] {
         self.home.reach();
         // SAFETY: made from a slice that is borrowed, and so not written, for `'a`.
-        unsafe { core::slice::from_raw_parts(self.start, self.len) }
+        unsafe { core::slice::from_raw_parts(in_its_memory(self.start.cast_mut()), self.len) }
     }
 
     /// The part of the view inside `range`.
@@ -348,7 +348,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         self.home.reach();
         acc.lend(Place::Global(self.start), self.len, false);
         // SAFETY: inside memory lent to the launch, initialised, and not written meanwhile, by the caller.
-        unsafe { core::slice::from_raw_parts(self.start, self.len) }
+        unsafe { core::slice::from_raw_parts(in_its_memory(self.start), self.len) }
     }
 
     /// In a kernel: the elements as a plain mutable slice; see [`as_slice`](Self::as_slice).
@@ -364,7 +364,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         self.home.reach();
         acc.lend(Place::Global(self.start), self.len, true);
         // SAFETY: inside memory lent to the launch, initialised, and not accessed otherwise meanwhile, by the caller.
-        unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
+        unsafe { core::slice::from_raw_parts_mut(in_its_memory(self.start), self.len) }
     }
 
     /// On the host: the part of the view inside `range`, instead of the whole.
@@ -424,6 +424,15 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     }
 }
 
+/// The start of a slice, as the compiler for a GPU wants it: known to be in device memory.
+#[inline(always)]
+fn in_its_memory<T>(start: *mut T) -> *mut T {
+    #[cfg(target_arch = "nvptx64")]
+    return crate::backend::cuda::device::memory::in_global(start);
+    #[cfg(not(target_arch = "nvptx64"))]
+    start
+}
+
 /// Turns any range into start and end, and checks it against the length.
 #[inline(always)]
 #[track_caller]
@@ -448,6 +457,9 @@ pub(crate) fn resolve(range: impl RangeBounds<usize>, len: usize) -> Range<usize
 #[inline(never)]
 #[track_caller]
 pub(crate) fn out_of_bounds(index: usize, len: usize) -> ! {
+    #[cfg(target_arch = "nvptx64")]
+    crate::backend::cuda::device::fault::out_of_bounds(index, len, core::panic::Location::caller());
+    #[cfg(not(target_arch = "nvptx64"))]
     panic!("index {index} is out of bounds of a span of {len}")
 }
 

@@ -2,6 +2,8 @@
 //!
 //! [`exports`] and [`parameters`] are what the two halves agree on, and are compiled for both.
 
+#[cfg(target_arch = "nvptx64")]
+pub(crate) mod device;
 mod export;
 pub(crate) mod exports;
 #[cfg(feature = "cuda")]
