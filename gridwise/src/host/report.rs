@@ -193,7 +193,9 @@ impl fmt::Display for HangCause {
             Self::NobodyStores => f.write_str("everybody waits, and nobody is left to store what they wait for"),
             Self::StillRunning => f.write_str("some threads were still running"),
             Self::BetweenLaunches => f.write_str("it was between two launches of its run"),
-            Self::NotTold => f.write_str("the device does not tell where its threads stood"),
+            Self::NotTold => {
+                f.write_str("a GPU does not tell where its threads stood, and is lost when they are stopped")
+            }
         }
     }
 }

@@ -262,21 +262,18 @@ fn panicked(kernel: &'static str, fault: &Fault) -> LaunchError {
     }
 }
 
-/// What the thread said, and where.
+/// What happened, and where.
 fn message(fault: &Fault) -> String {
-    let text = |bytes: &[u8; FAULT_TEXT], len: u32| {
-        let len = (len as usize).min(FAULT_TEXT);
-        String::from_utf8_lossy(&bytes[..len]).into_owned()
-    };
-    let said = match fault.kind {
+    let what = match fault.kind {
         FaultKind::OUT_OF_BOUNDS => {
             format!("index {} is out of bounds of a span of {}", fault.index, fault.len)
         }
-        FaultKind::PANIC if fault.message_bytes > 0 => text(&fault.message, fault.message_bytes),
-        _ => "it panicked".to_owned(),
+        FaultKind::PANIC => "it panicked".to_owned(),
+        kind => format!("a failure of kind {kind}"),
     };
-    match (fault.line, text(&fault.file, fault.file_bytes)) {
-        (0, _) => said,
-        (line, file) => format!("{said}, at {file}:{line}:{}", fault.column),
+    let file = &fault.file[..(fault.file_bytes as usize).min(FAULT_TEXT)];
+    match fault.line {
+        0 => what,
+        line => format!("{what}, at {}:{line}:{}", String::from_utf8_lossy(file), fault.column),
     }
 }
