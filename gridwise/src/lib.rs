@@ -57,7 +57,7 @@ mod sync;
 #[cfg(feature = "std")]
 pub use host::error::Error;
 
-pub use backend::cuda::exports::{Entry, Exports, Layout, Module};
+pub use backend::cuda::exports::{Entry, Exports, Form, Layout, Module};
 pub use bytemuck::Pod;
 
 /// What [`export!`] expands to.

@@ -7,6 +7,8 @@ use std::{
 
 use gridwise::{Pod, host::buffer::CopyError, prelude::*};
 
+use conformance_kernels::copies::Double;
+
 use crate::support::{lengths, queue};
 
 fn there_and_back<T: Pod + PartialEq + Debug>(device: &Device, data: &[T]) {
@@ -132,24 +134,6 @@ pub(crate) fn buffers_outlive_queue_and_device(device: &Device) {
         buffer
     };
     assert_eq!(queue(device).download(&buffer).unwrap(), [2, 4, 6]);
-}
-
-/// Doubles every element.
-#[repr(C)]
-struct Double<'a> {
-    out: SpanMut<'a, u32>,
-}
-
-// SAFETY: each thread accesses its own elements.
-unsafe impl Kernel for Double<'_> {
-    const NAME: &'static str = "double";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        for i in acc.threads_in_grid(0..self.out.len()) {
-            self.out.set(acc, i, 2 * self.out.get(acc, i));
-        }
-    }
 }
 
 pub(crate) fn a_buffer_given_to_enqueued_work_stays_valid(device: &Device) {

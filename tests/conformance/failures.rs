@@ -10,6 +10,8 @@ use gridwise::{
     prelude::*,
 };
 
+use conformance_kernels::failures::{Endless, EndlessInTheBlock, Forlorn, HandMade, Healthy, PastTheEnd, ShortBlocks};
+
 use crate::support::{blocks_of, is_checking, options, queue, several_blocks, team};
 
 /// What the other threads do while one panics.
@@ -74,23 +76,6 @@ unsafe impl GridKernel for Fails<'_> {
         if self.meanwhile == Meanwhile::GridBarrier {
             acc.sync_grid();
         }
-    }
-}
-
-/// Counts its threads past a block barrier.
-#[repr(C)]
-struct Healthy<'a> {
-    count: SpanMut<'a, u32>,
-}
-
-// SAFETY: the count is atomic.
-unsafe impl Kernel for Healthy<'_> {
-    const NAME: &'static str = "healthy";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        acc.sync_block();
-        self.count.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
     }
 }
 
@@ -203,27 +188,6 @@ pub(crate) fn a_panic_releases_threads_that_sleep(device: &Device) {
     }
 }
 
-/// A grid barrier by hand in a plain launch: every block counts itself and waits for all.
-#[repr(C)]
-struct HandMade<'a> {
-    count: SpanMut<'a, u32>,
-}
-
-// SAFETY: the count is atomic. That blocks wait for others that may not be resident is what is tested.
-unsafe impl Kernel for HandMade<'_> {
-    const NAME: &'static str = "hand_made";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        let (count, all) = (self.count.atomic(0), acc.block_count() as u32);
-        if acc.thread_index() == 0 {
-            count.fetch_add(acc, 1, Ordering::AcqRel);
-            count.wait_until(acc, Ordering::Acquire, |count| count == all);
-        }
-        acc.sync_block();
-    }
-}
-
 // fault A1.1, A11.10: every resident block waits for one that cannot start before they end.
 pub(crate) fn every_block_waiting_for_one_that_never_starts_is_reported(device: &Device) {
     let queue = queue(device);
@@ -250,22 +214,6 @@ pub(crate) fn every_block_waiting_for_one_that_never_starts_is_reported(device: 
             other => panic!("{other:?}"),
         }
         assert_usable(&queue);
-    }
-}
-
-/// Waits for what nobody does.
-#[repr(C)]
-struct Forlorn<'a> {
-    word: SpanMut<'a, u32>,
-}
-
-// SAFETY: the word is atomic.
-unsafe impl Kernel for Forlorn<'_> {
-    const NAME: &'static str = "forlorn";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        self.word.atomic(0).wait_until(acc, Ordering::Acquire, |word| word == 1);
     }
 }
 
@@ -350,22 +298,6 @@ pub(crate) fn a_time_limit_names_barrier_and_round(device: &Device) {
     assert_usable(&device.queue_with(options()));
 }
 
-/// Meets for ever.
-#[repr(C)]
-struct Endless;
-
-// SAFETY: it touches no memory.
-unsafe impl GridKernel for Endless {
-    const NAME: &'static str = "endless";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        loop {
-            acc.sync_grid();
-        }
-    }
-}
-
 pub(crate) fn endless_rounds_are_given_up(device: &Device) {
     let queue = device.queue_with(options().timeout(Duration::from_millis(100)));
     match queue.launch_cooperative(Blocks::Resident, Endless) {
@@ -377,22 +309,6 @@ pub(crate) fn endless_rounds_are_given_up(device: &Device) {
     assert_usable(&device.queue_with(options()));
 }
 
-/// Meets the threads of its block for ever: they are never late for each other.
-#[repr(C)]
-struct EndlessInTheBlock;
-
-// SAFETY: it touches no memory; all threads meet the same barriers.
-unsafe impl Kernel for EndlessInTheBlock {
-    const NAME: &'static str = "endless_in_the_block";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        loop {
-            acc.sync_block();
-        }
-    }
-}
-
 pub(crate) fn endless_block_barriers_are_given_up(device: &Device) {
     let Some(threads) = team(device, 2) else { return };
     let queue = device.queue_with(options().timeout(Duration::from_millis(100)));
@@ -401,50 +317,12 @@ pub(crate) fn endless_block_barriers_are_given_up(device: &Device) {
     assert_usable(&device.queue_with(options()));
 }
 
-/// A millisecond of work a block.
-#[repr(C)]
-struct ShortBlocks;
-
-// SAFETY: it touches no memory.
-unsafe impl Kernel for ShortBlocks {
-    const NAME: &'static str = "short_blocks";
-    type Shared = ();
-
-    fn run<A: Acc>(self, _: A, _: ()) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 pub(crate) fn many_short_blocks_are_given_up(device: &Device) {
     let queue = device.queue_with(options().timeout(Duration::from_millis(50)));
     let blocks = 1000 * device.most_resident_blocks();
     let result = queue.launch(Blocks::Exactly(blocks), ShortBlocks);
     assert!(matches!(result, Err(LaunchError::TimedOut { .. })), "{result:?}");
     assert_usable(&device.queue_with(options()));
-}
-
-/// Accesses one past the end of a span.
-#[repr(C)]
-struct PastTheEnd<'a> {
-    store: bool,
-    out: SpanMut<'a, u32>,
-}
-
-// SAFETY: one thread accesses `out`.
-unsafe impl Kernel for PastTheEnd<'_> {
-    const NAME: &'static str = "past_the_end";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        for i in acc.threads_in_grid(0..1) {
-            let end = self.out.len() + i;
-            if self.store {
-                self.out.set(acc, end, 1);
-            } else {
-                self.out.get(acc, end);
-            }
-        }
-    }
 }
 
 pub(crate) fn an_index_out_of_bounds_is_an_error(device: &Device) {

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+pub(crate) use conformance_kernels::support::{Affine, affine, skew, then};
 use gridwise::{
     host::{
         launch::Grid,
@@ -111,13 +112,6 @@ pub(crate) fn lengths(tile: usize) -> Vec<usize> {
     vec![0, 1, 2, tile - 1, tile, tile + 1, 2 * tile + 1, 31, 1009, 20_011]
 }
 
-/// Wastes time that differs between threads, so that they arrive in all orders.
-pub(crate) fn skew(amount: usize) {
-    for _ in 0..amount {
-        std::hint::spin_loop();
-    }
-}
-
 /// Numbers that look random, the same in every run.
 pub(crate) fn random_numbers(len: usize) -> Vec<u64> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -129,21 +123,6 @@ pub(crate) fn random_numbers(len: usize) -> Vec<u64> {
             state
         })
         .collect()
-}
-
-/// An affine map `x -> a x + b`, whose composition is associative and not commutative.
-pub(crate) type Affine = [u64; 2];
-
-/// First `f`, then `g`.
-pub(crate) fn then(f: Affine, g: Affine) -> Affine {
-    let [a, b] = f;
-    let [c, d] = g;
-    [a.wrapping_mul(c), b.wrapping_mul(c).wrapping_add(d)]
-}
-
-/// The map of member number `index` of something.
-pub(crate) fn affine(index: usize) -> Affine {
-    [2 * index as u64 + 3, 7 * index as u64 + 1]
 }
 
 /// Counts the allocations of each thread, to show that a kernel's loop makes none.

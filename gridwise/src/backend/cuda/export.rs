@@ -43,9 +43,9 @@
 /// The host and the device are compiled by two compilers, which have to lay out a kernel alike.
 ///
 /// * A kernel that is not `repr(C)`, or has a field of unspecified layout (a tuple, `Option<u32>`, a struct without
-///   `repr(C)`), does not compile: `export!` hands it to the compiler's own lint `improper_ctypes_definitions`. A kernel
-///   without any field is refused by the same lint. What the lint cannot see into are types behind pointers: elements of
-///   buffers are [`Pod`](crate::Pod), which asks for `repr(C)` by itself.
+///   `repr(C)`), does not compile: `export!` hands it to the compiler's own lint `improper_ctypes_definitions`. The lint
+///   refuses a kernel without any field, too: that is written `"nothing" = kernel Nothing, empty;`. What the lint cannot see
+///   into are types behind pointers: elements of buffers are [`Pod`](crate::Pod), which asks for `repr(C)` by itself.
 /// * Sizes are compared when a module is loaded: each entry carries the [`Layout`](crate::Layout) it was compiled with. That
 ///   notices a module that was compiled from another version of the source, unless sizes happen to agree.
 /// * A kernel of more than about 4000 bytes does not compile.
@@ -59,33 +59,39 @@
 /// ```
 #[macro_export]
 macro_rules! export {
-    ($(#[$doc:meta])* $vis:vis $table:ident: $($name:literal = $form:ident $kernel:ty;)*) => {
+    ($(#[$doc:meta])* $vis:vis $table:ident: $($name:literal = $form:ident $kernel:ty $(, $empty:ident)?;)*) => {
         $(
-            const _: () = {
-                #[allow(dead_code)] // It is there to be looked at by the lint.
-                #[deny(improper_ctypes_definitions)]
-                extern "C" fn is_repr_c(_: $kernel) {}
-            };
+            $crate::export!(@check $kernel $(, $empty)?);
             $crate::export!(@device $form $name $kernel);
         )*
 
         $(#[$doc])*
-        #[cfg(not(target_arch = "nvptx64"))]
         $vis static $table: $crate::Exports = $crate::Exports::new(&[$($crate::export!(@host $form $name $kernel)),*]);
     };
 
-    (@host kernel $name:literal $kernel:ty) => { $crate::export!(@table ($name, $kernel)) };
-    (@host grid_kernel $name:literal $kernel:ty) => { $crate::export!(@table ($name, $kernel)) };
+    (@check $kernel:ty) => {
+        const _: () = {
+            #[allow(dead_code)] // It is there to be looked at by the lint.
+            #[deny(improper_ctypes_definitions)]
+            extern "C" fn is_repr_c(_: $kernel) {}
+        };
+    };
+    (@check $kernel:ty, empty) => {
+        const _: () = assert!(size_of::<$kernel>() == 0, "a kernel that is said to be empty has a field");
+    };
+
+    (@host kernel $name:literal $kernel:ty) => { $crate::export!(@table (Plain, $name, $kernel)) };
+    (@host grid_kernel $name:literal $kernel:ty) => { $crate::export!(@table (Cooperative, $name, $kernel)) };
     (@host phased $name:literal $kernel:ty) => {
         $crate::export!(@table
-            (concat!($name, "__persistent"), $crate::export_support::PersistentForm<'static, $kernel>)
-            (concat!($name, "__relaunch"), $crate::export_support::RelaunchForm<'static, $kernel>))
+            (Cooperative, concat!($name, "__persistent"), $crate::export_support::PersistentForm<'static, $kernel>)
+            (Plain, concat!($name, "__relaunch"), $crate::export_support::RelaunchForm<'static, $kernel>))
     };
     (@host tasks $name:literal $kernel:ty) => {
-        $crate::export!(@table (concat!($name, "__tasks"), $crate::export_support::TaskForm<'static, $kernel>))
+        $crate::export!(@table (Plain, concat!($name, "__tasks"), $crate::export_support::TaskForm<'static, $kernel>))
     };
-    (@table $(($name:expr, $kernel:ty))*) => {
-        &[$($crate::Entry::new::<$kernel>($name, concat!($name, "__layout"))),*]
+    (@table $(($form:ident, $name:expr, $kernel:ty))*) => {
+        &[$($crate::Entry::new::<$kernel>($crate::Form::$form, $name, concat!($name, "__layout"))),*]
     };
 
     (@device kernel $name:literal $kernel:ty) => { $crate::export!(@entry run_kernel ($name) $kernel); };

@@ -5,9 +5,9 @@
 //!
 //! ```text
 //! queue.launch(grid, kernel: K)
-//!   -> exports.entry::<K>()            the symbol, and the layout that this program gives Parameters<K>
-//!   -> module.global(entry.layout())   the layout that the device was compiled with: four u64, compared once when loaded
-//!   -> module.function(entry.symbol()) called with one argument, Parameters<K> by value
+//!   -> exports.entry::<K>(form)        the symbol, and the layout that this program gives Parameters<K>
+//!   -> module.global(layout_symbol)    the layout that the device was compiled with: four u64, compared once when loaded
+//!   -> module.function(symbol)         called with one argument, Parameters<K> by value
 //! ```
 //!
 //! A phased kernel has two entries, of the types that are really launched, [`PersistentForm`](crate::kernel::phased) and
@@ -17,11 +17,21 @@ use core::any::TypeId;
 
 use super::parameters::Parameters;
 
+/// How the blocks of a launch relate: a type may be a kernel of both forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// [`Kernel`](crate::kernel::Kernel): blocks do not wait for each other.
+    Plain,
+    /// [`GridKernel`](crate::kernel::GridKernel): all blocks are resident.
+    Cooperative,
+}
+
 /// An entry of a compiled module.
 #[derive(Debug)]
 pub struct Entry {
     #[cfg_attr(not(feature = "std"), allow(dead_code))] // A crate of kernels only makes the table.
     kernel: TypeId,
+    form: Form,
     symbol: &'static str,
     layout_symbol: &'static str,
     layout: Layout,
@@ -62,7 +72,7 @@ impl Layout {
 impl Entry {
     /// For [`export!`](crate::export).
     #[doc(hidden)]
-    pub const fn new<K: 'static>(symbol: &'static str, layout_symbol: &'static str) -> Self {
+    pub const fn new<K: 'static>(form: Form, symbol: &'static str, layout_symbol: &'static str) -> Self {
         const {
             assert!(
                 size_of::<Parameters<K>>() <= super::parameters::MOST_PARAMETER_BYTES,
@@ -71,10 +81,16 @@ impl Entry {
         };
         Self {
             kernel: TypeId::of::<K>(),
+            form,
             symbol,
             layout_symbol,
             layout: Layout::of::<K>(),
         }
+    }
+
+    /// How it has to be launched.
+    pub const fn form(&self) -> Form {
+        self.form
     }
 
     /// Name of the function in the module.
@@ -109,9 +125,10 @@ impl Exports {
 
     /// The entry of a kernel, whatever its lifetimes.
     #[cfg(feature = "std")]
-    pub fn entry<K>(&self) -> Option<&'static Entry> {
+    pub fn entry<K>(&self, form: Form) -> Option<&'static Entry> {
         let kernel = typeid::of::<K>();
-        self.entries().find(|entry| entry.kernel == kernel)
+        self.entries()
+            .find(|entry| entry.kernel == kernel && entry.form == form)
     }
 
     /// All entries.

@@ -1,5 +1,6 @@
 //! The table finds the entry of whatever is launched.
 
+use super::Form;
 use crate::{
     kernel::{Acc, GridAcc, GridKernel, Kernel, Phase, Phased, SpanMut, phased::PersistentForm, phased::RelaunchForm},
     prelude::{Span, Spawner, Tasks},
@@ -33,6 +34,14 @@ unsafe impl<T> GridKernel for Generic<'_, T> {
 }
 
 // SAFETY: it does nothing.
+unsafe impl GridKernel for Plain<'_> {
+    const NAME: &'static str = "plain_in_grid";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, _: A, _: ()) {}
+}
+
+// SAFETY: it does nothing.
 unsafe impl Phased for Plain<'_> {
     const NAME: &'static str = "plain_phases";
     type Shared = ();
@@ -54,9 +63,22 @@ unsafe impl Tasks for Plain<'_> {
     fn run<A: Acc>(self, _: A, _: (), _: u32, _: Spawner<'_, '_, u32>) {}
 }
 
+#[repr(C)]
+struct Nothing;
+
+// SAFETY: it does nothing.
+unsafe impl Kernel for Nothing {
+    const NAME: &'static str = "nothing";
+    type Shared = ();
+
+    fn run<A: Acc>(self, _: A, _: ()) {}
+}
+
 crate::export! {
     KERNELS:
     "plain" = kernel Plain<'static>;
+    "plain_in_grid" = grid_kernel Plain<'static>;
+    "nothing" = kernel Nothing, empty;
     "floats" = grid_kernel Generic<'static, f32>;
     "words" = grid_kernel Generic<'static, u64>;
     "phases" = phased Plain<'static>;
@@ -65,7 +87,7 @@ crate::export! {
 
 /// The symbol of a kernel, from a value that borrows something that does not live for ever.
 fn symbol_of<K>(_: &K) -> Option<&'static str> {
-    KERNELS.entry::<K>().map(super::Entry::symbol)
+    KERNELS.entry::<K>(Form::Plain).map(super::Entry::symbol)
 }
 
 #[test]
@@ -82,9 +104,15 @@ fn a_kernel_is_found_whatever_its_lifetime() {
 #[test]
 fn type_parameters_tell_kernels_apart() {
     let symbol = |entry: Option<&super::Entry>| entry.map(super::Entry::symbol);
-    assert_eq!(symbol(KERNELS.entry::<Generic<'_, f32>>()), Some("floats"));
-    assert_eq!(symbol(KERNELS.entry::<Generic<'_, u64>>()), Some("words"));
-    assert_eq!(symbol(KERNELS.entry::<Generic<'_, u32>>()), None);
+    assert_eq!(
+        symbol(KERNELS.entry::<Generic<'_, f32>>(Form::Cooperative)),
+        Some("floats")
+    );
+    assert_eq!(
+        symbol(KERNELS.entry::<Generic<'_, u64>>(Form::Cooperative)),
+        Some("words")
+    );
+    assert_eq!(symbol(KERNELS.entry::<Generic<'_, u32>>(Form::Cooperative)), None);
 }
 
 #[test]
@@ -99,17 +127,33 @@ fn phased_kernels_have_an_entry_for_each_structure() {
         "work__tasks",
     ];
     assert_eq!(symbols, expected);
-    let persistent = KERNELS.entry::<PersistentForm<'_, Plain<'_>>>().unwrap();
+    let persistent = KERNELS
+        .entry::<PersistentForm<'_, Plain<'_>>>(Form::Cooperative)
+        .unwrap();
     assert_eq!(persistent.symbol(), "phases__persistent");
     assert_eq!(persistent.layout_symbol(), "phases__persistent__layout");
-    let relaunch = KERNELS.entry::<RelaunchForm<'_, Plain<'_>>>().unwrap();
+    let relaunch = KERNELS.entry::<RelaunchForm<'_, Plain<'_>>>(Form::Plain).unwrap();
     assert_eq!(relaunch.symbol(), "phases__relaunch");
 }
 
 #[test]
 fn the_layout_is_that_of_the_parameter() {
-    let layout = KERNELS.entry::<Plain<'_>>().unwrap().layout();
+    let layout = KERNELS.entry::<Plain<'_>>(Form::Plain).unwrap().layout();
     assert_eq!(layout.kernel_size, size_of::<Plain<'_>>() as u64);
     assert_eq!(layout.size, layout.kernel_offset + layout.kernel_size);
     assert_eq!(layout.align, 8);
+}
+
+#[test]
+fn a_type_of_both_forms_has_an_entry_for_each() {
+    let symbol = |form| KERNELS.entry::<Plain<'_>>(form).map(super::Entry::symbol);
+    assert_eq!(symbol(Form::Plain), Some("plain"));
+    assert_eq!(symbol(Form::Cooperative), Some("plain_in_grid"));
+}
+
+#[test]
+fn a_kernel_without_fields_has_a_parameter_all_the_same() {
+    let layout = KERNELS.entry::<Nothing>(Form::Plain).unwrap().layout();
+    assert_eq!(layout.kernel_size, 0);
+    assert!(layout.size > 0);
 }
