@@ -8,6 +8,7 @@
 //! | `atomics.rs` | atomics and fences: one instruction each, with order and scope |
 //! | `intrinsics.rs` | barriers, votes and shuffles, which must never be inline assembly |
 //! | `fault.rs` | how a thread that fails says so |
+//! | `compare.rs` | what the compiler calls to compare bytes |
 //!
 //! Two things that the compiler gets wrong shape this code. It may copy inline assembly into both arms of a branch, so whatever
 //! all threads have to reach together is an intrinsic, which it knows not to copy; rustc before 1.97 copies those, too, and
@@ -16,6 +17,7 @@
 
 mod acc;
 mod atomics;
+mod compare;
 mod entry;
 pub(crate) mod fault;
 mod intrinsics;
