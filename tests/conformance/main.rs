@@ -298,3 +298,8 @@ conformance! {
     cpu_one_team = "cpu:blocks=1,threads=8";
     cpu_passive = "cpu:blocks=2,wait=passive";
 }
+
+#[cfg(feature = "cuda")]
+conformance! {
+    cuda = "cuda:0,threads=64";
+}

@@ -25,8 +25,44 @@ const TEST_LIMIT: Duration = Duration::from_secs(100);
 
 /// Runs a test on a device of its own; a test that hangs fails.
 pub(crate) fn run(name: &str, test: fn(&Device)) {
+    #[cfg(feature = "cuda")]
+    if name.starts_with("cuda") {
+        return run_on_gpu(name, test);
+    }
     let device = Device::open(name).expect("the device opens");
     bounded(TEST_LIMIT, move || test(&device));
+}
+
+/// Where the kernels of the suite are, compiled. Without it, tests on GPUs are left out; with it, a device that does not open
+/// is a failure.
+#[cfg(feature = "cuda")]
+const PTX_VARIABLE: &str = "CONFORMANCE_PTX";
+
+/// One test at a time: a kernel that fails takes along everything of this program on its device.
+#[cfg(feature = "cuda")]
+fn run_on_gpu(name: &str, test: fn(&Device)) {
+    use std::sync::{Mutex, OnceLock, PoisonError};
+    static ALONE: Mutex<()> = Mutex::new(());
+    static MODULE: OnceLock<gridwise::Module> = OnceLock::new();
+
+    let Some(path) = std::env::var_os(PTX_VARIABLE) else {
+        return eprintln!("skipped: {PTX_VARIABLE} does not say where the compiled kernels are");
+    };
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let module = MODULE.get_or_init(|| gridwise::Module {
+        ptx: std::fs::read_to_string(path)
+            .expect("the compiled kernels are there")
+            .leak(),
+        exports: &conformance_kernels::KERNELS,
+    });
+    let device = Device::open(name).expect("the device opens");
+    device.load(module).expect("the module loads");
+    bounded(TEST_LIMIT, move || test(&device));
+}
+
+/// Whether this is a GPU: it runs compiled kernels alone, and does not survive one that fails.
+pub(crate) fn is_gpu(device: &Device) -> bool {
+    device.properties().gpu.is_some()
 }
 
 /// Runs `work` on a thread of its own and panics if it takes too long, or if it panics.
@@ -62,7 +98,7 @@ pub(crate) fn team(device: &Device, wanted: usize) -> Option<usize> {
 
 /// How many blocks of that many threads are resident together.
 pub(crate) fn blocks_of(device: &Device, threads: usize) -> usize {
-    if is_checking(device) {
+    if is_checking(device) || is_gpu(device) {
         // Its multiprocessors hold as many blocks of any size that the tests use.
         device.most_resident_blocks()
     } else {
