@@ -44,7 +44,6 @@ compile_error!("on a GPU there is no std: a crate of kernels depends on gridwise
 
 pub mod kernel;
 
-#[cfg(feature = "std")]
 pub mod algorithm;
 mod backend;
 #[cfg(feature = "std")]

@@ -2,13 +2,10 @@
 
 use std::marker::PhantomData;
 
-use gridwise::{
-    kernel::{atomic::Word, scope::IsScope},
-    prelude::*,
-};
+use gridwise::{kernel::scope::IsScope, prelude::*};
 
 use conformance_kernels::atomics::{
-    Bits, ChunkLoop, NAMES, Oracle, ReleaseLoad, Sequence, SharedCount, Tickets, Together, act, oracle,
+    Bits, ChunkLoop, NAMES, Oracle, ReleaseLoad, Sequence, SharedCount, Tickets, Together,
 };
 
 use crate::support::{grids, queue, random_numbers, team};

@@ -10,7 +10,7 @@ use gridwise::{
 
 use conformance_kernels::block_barrier::{Halving, LeavesEarly, Loop, Loops, VoteOrders, Votes};
 
-use crate::support::{grids, queue, skew, team};
+use crate::support::{grids, queue, team};
 
 fn deadlock(result: Result<(), LaunchError>, name: &str) -> HangReport {
     match result {

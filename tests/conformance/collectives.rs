@@ -1,12 +1,12 @@
 //! Collectives of block, grid and warp: in order, the same everywhere.
 
-use gridwise::{Pod, prelude::*};
+use gridwise::prelude::*;
 
 use conformance_kernels::collectives::{
-    BackToBack, BlockCollectives, Broadcast, Combine, GridReductions, LargeValues, PARTS, Warps,
+    BackToBack, BlockCollectives, Broadcast, Combine, GridReductions, IDENTITY, LargeValues, PARTS, Warps,
 };
 
-use crate::support::{Affine, affine, blocks_of, cooperative_grids, queue, skew, team, then};
+use crate::support::{Affine, affine, blocks_of, cooperative_grids, queue, team, then};
 
 /// Blocks in which the tests of this file run.
 fn shapes(device: &Device) -> impl Iterator<Item = usize> {

@@ -13,7 +13,7 @@ use gridwise::{
 
 use conformance_kernels::grid_barrier::{AllSeeAll, FailsBetween, Residuals, Rotate, Uneven};
 
-use crate::support::{allocations, cooperative_grids, is_checking, options, queue, several_blocks, skew};
+use crate::support::{allocations, cooperative_grids, is_checking, options, queue, several_blocks};
 
 const SHAPES: [BarrierShape; 3] = [BarrierShape::Flip, BarrierShape::Counter, BarrierShape::Tree];
 

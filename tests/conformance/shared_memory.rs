@@ -6,7 +6,7 @@ use conformance_kernels::shared_memory::{
     BINS, Histogram, Items, Neighbours, OwnIndex, PastTheEnd, Reverse, Several, Slices, TILE,
 };
 
-use crate::support::{grids, lengths, queue, random_numbers, skew, team};
+use crate::support::{grids, lengths, queue, random_numbers, team};
 
 pub(crate) fn what_one_thread_writes_all_read_after_a_barrier(device: &Device) {
     let queue = queue(device);

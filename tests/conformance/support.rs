@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-pub(crate) use conformance_kernels::support::{Affine, affine, skew, then};
+pub(crate) use conformance_kernels::support::{Affine, affine, then};
 use gridwise::{
     host::{
         launch::Grid,

@@ -13,7 +13,7 @@ use gridwise::{
 
 use conformance_kernels::tasks::{Burst, Endless, Greedy, Meet, Stride, Tree};
 
-use crate::support::{grids, is_checking, options, queue, skew};
+use crate::support::{grids, is_checking, options, queue};
 
 fn tree<'a>(fan: u32, visits: &'a mut gridwise::host::buffer::Buffer<u32>) -> Tree<'a> {
     Tree {

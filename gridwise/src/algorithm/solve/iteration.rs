@@ -2,10 +2,9 @@
 
 use super::{
     bicgstab::BiCgStab, conjugate_gradients::ConjugateGradients, error::SolveError, options::Method, rows::DeviceRows,
-    run::RunView,
 };
 use crate::{
-    algorithm::sparse::Csr,
+    algorithm::{kernels::run::RunView, sparse::Csr},
     host::{
         error::Error,
         phases::{RunOptions, RunReport},

@@ -28,7 +28,6 @@ mod iteration;
 mod options;
 mod outcome;
 mod rows;
-mod run;
 mod system;
 
 #[cfg(test)]
@@ -38,12 +37,11 @@ pub use error::SolveError;
 pub use options::{Method, SolveOptions};
 pub use outcome::{Breakdown, Progress, Solution, Status, WhyMethod};
 
-use self::{
-    iteration::Iteration,
-    run::{RunView, outcome as word},
-    system::System,
+use self::{iteration::Iteration, system::System};
+use super::{
+    kernels::run::{RunView, outcome as word},
+    sparse::Csr,
 };
-use super::sparse::Csr;
 use crate::host::{
     buffer::Buffer,
     phases::{RunOptions, RunReport},
