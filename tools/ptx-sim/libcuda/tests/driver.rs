@@ -132,9 +132,7 @@ impl Context {
     fn launch_on(
         &self,
         function: u64,
-        blocks: u32,
-        threads: u32,
-        shared: u32,
+        [x, y, shared]: [u32; 3],
         stream: u64,
         address: u64,
         word: u32,
@@ -142,7 +140,6 @@ impl Context {
     ) -> u32 {
         let mut pointers = [(&raw const address).cast::<c_void>(), (&raw const word).cast()];
         let pointers = pointers.as_mut_ptr();
-        let (x, y) = (blocks, threads);
         if cooperative {
             return cu!(cuLaunchCooperativeKernel(function => u64, x => u32, 1 => u32, 1 => u32, y => u32, 1 => u32, 1 => u32, shared => u32, stream => u64, pointers => *mut *const c_void));
         }
@@ -150,7 +147,7 @@ impl Context {
     }
 
     fn launch(&self, name: &str, stream: u64, address: u64, word: u32) -> u32 {
-        self.launch_on(self.function(name), 2, 32, 0, stream, address, word, false)
+        self.launch_on(self.function(name), [2, 32, 0], stream, address, word, false)
     }
 
     fn download(&self, address: u64, words: usize) -> Vec<u32> {
@@ -323,7 +320,7 @@ fn launches_are_checked_as_the_driver_does() {
     let function = context.function("add");
     let buffer = context.buffer(2000);
     let launch = |blocks, threads, shared, cooperative| {
-        context.launch_on(function, blocks, threads, shared, 0, buffer, 1, cooperative)
+        context.launch_on(function, [blocks, threads, shared], 0, buffer, 1, cooperative)
     };
     assert_eq!(launch(0, 32, 0, false), 1);
     assert_eq!(launch(1, 1025, 0, false), 1);
@@ -342,7 +339,7 @@ fn launches_are_checked_as_the_driver_does() {
         0
     );
     assert_eq!(blocks, 1);
-    assert_eq!(context.launch_on(12345, 1, 32, 0, 0, buffer, 1, false), 400);
+    assert_eq!(context.launch_on(12345, [1, 32, 0], 0, buffer, 1, false), 400);
     assert_eq!(
         cu!(cuLaunchKernel(function => u64, 1 => u32, 1 => u32, 1 => u32, 1 => u32, 1 => u32, 1 => u32, 0 => u32, 0 => u64, 0 => u64, 0 => u64)),
         1

@@ -75,10 +75,10 @@ fn load(place: Out<u64>, image: Text) -> Result<(), (Error, String)> {
 
 fn load_and_report(place: Out<u64>, image: Text) -> Answer {
     load(place, image).map_err(|(error, words)| {
-        if !words.is_empty() {
-            if let Ok(context) = current() {
-                context.report(&words);
-            }
+        if let Ok(context) = current()
+            && !words.is_empty()
+        {
+            context.report(&words);
         }
         error
     })
