@@ -5,6 +5,7 @@ mod common;
 use common::{Parameters, Sim};
 use proptest::prelude::*;
 use ptx_sim::Grid;
+use std::cmp::Ordering;
 
 /// The operands `a`, `b` and `c` stand in `%rd1..3`, their low halves in `%r1..3` and `%f1..3`, and their low quarters in `%rs1..3`. What the
 /// instructions leave in `%rd9` is the result.
@@ -453,11 +454,11 @@ fn comparisons() {
         compares("le.s64", "%rd", |a, b, _| (a as i64 <= b as i64).into()),
         compares("gt.u64", "%rd", |a, b, _| (a > b).into()),
         compares("eq.f32", "%f", |a, b, _| (s(a) == s(b)).into()),
-        compares("ne.f32", "%f", |a, b, _| (s(a) < s(b) || s(a) > s(b)).into()),
+        compares("ne.f32", "%f", |a, b, _| s(a).partial_cmp(&s(b)).is_some_and(Ordering::is_ne).into()),
         compares("lt.f32", "%f", |a, b, _| (s(a) < s(b)).into()),
-        compares("ltu.f32", "%f", |a, b, _| (!(s(a) >= s(b))).into()),
-        compares("geu.f64", "%fd", |a, b, _| (!(d(a) < d(b))).into()),
-        compares("equ.f64", "%fd", |a, b, _| (!(d(a) < d(b) || d(a) > d(b))).into()),
+        compares("ltu.f32", "%f", |a, b, _| s(a).partial_cmp(&s(b)).is_none_or(Ordering::is_lt).into()),
+        compares("geu.f64", "%fd", |a, b, _| d(a).partial_cmp(&d(b)).is_none_or(Ordering::is_ge).into()),
+        compares("equ.f64", "%fd", |a, b, _| d(a).partial_cmp(&d(b)).is_none_or(Ordering::is_eq).into()),
         compares("neu.f32", "%f", |a, b, _| (s(a) != s(b)).into()),
         compares("num.f32", "%f", |a, b, _| (!s(a).is_nan() && !s(b).is_nan()).into()),
         compares("nan.f64", "%fd", |a, b, _| (d(a).is_nan() || d(b).is_nan()).into()),
@@ -516,7 +517,8 @@ fn conversions() {
 
 #[test]
 fn approximations_are_close() {
-    let cases: [(&str, fn(f32) -> f32); 6] = [
+    type Exact = fn(f32) -> f32;
+    let cases: [(&str, Exact); 6] = [
         ("ex2.approx.f32", f32::exp2),
         ("lg2.approx.f32", f32::log2),
         ("sin.approx.f32", f32::sin),

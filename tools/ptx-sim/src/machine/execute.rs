@@ -424,7 +424,8 @@ fn enter(
             Callee::Register(row) => {
                 let address = warp.rows[rows_at + row as usize][lane];
                 let index = address.wrapping_sub(FUNCTIONS) / 16;
-                let known = address >= FUNCTIONS && address % 16 == 0 && index < launch.module.functions.len() as u64;
+                let known =
+                    address >= FUNCTIONS && address.is_multiple_of(16) && index < launch.module.functions.len() as u64;
                 if !known || launch.module.functions[index as usize].kernel {
                     return Err((lane, FaultKind::IllegalInstruction));
                 }
