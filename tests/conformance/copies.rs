@@ -9,7 +9,7 @@ use gridwise::{Pod, host::buffer::CopyError, prelude::*};
 
 use conformance_kernels::copies::Double;
 
-use crate::support::{lengths, queue};
+use crate::support::{self, lengths, queue};
 
 fn there_and_back<T: Pod + PartialEq + Debug>(device: &Device, data: &[T]) {
     let queue = queue(device);
@@ -125,7 +125,7 @@ pub(crate) fn a_buffer_without_memory_is_an_error(device: &Device) {
 
 pub(crate) fn buffers_outlive_queue_and_device(device: &Device) {
     let buffer = {
-        let device = Device::open(&device.name()).unwrap();
+        let device = support::open(&device.name());
         let queue = queue(&device);
         let mut buffer = queue.upload(&[1_u32, 2, 3]).unwrap();
         queue

@@ -130,6 +130,9 @@ fn fails(device: &Device, blocks: usize, threads: usize, meanwhile: Meanwhile, p
 }
 
 pub(crate) fn a_panic_names_block_thread_and_message(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     for blocks in [1, 2, 30] {
         fails(
             device,
@@ -144,6 +147,9 @@ pub(crate) fn a_panic_names_block_thread_and_message(device: &Device) {
 
 // fault A11.7: thread 3 of a block panics before the barrier.
 pub(crate) fn a_panic_releases_a_block_barrier(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     let Some(threads) = team(device, 4) else { return };
     for blocks in [1, 5] {
         fails(device, blocks, threads, Meanwhile::BlockBarrier, Duration::ZERO, false);
@@ -152,6 +158,9 @@ pub(crate) fn a_panic_releases_a_block_barrier(device: &Device) {
 
 // fault A2.17: some have arrived at the grid barrier, and one never will.
 pub(crate) fn a_panic_releases_a_grid_barrier(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     for threads in 1..=team(device, 3).unwrap_or(1) {
         let blocks = blocks_of(device, threads);
         fails(device, blocks, threads, Meanwhile::GridBarrier, Duration::ZERO, true);
@@ -160,6 +169,9 @@ pub(crate) fn a_panic_releases_a_grid_barrier(device: &Device) {
 
 // fault A11.8: others wait for a word that the one that panicked would have stored.
 pub(crate) fn a_panic_releases_a_wait(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     if let Some(blocks) = several_blocks(device) {
         fails(
             device,
@@ -178,6 +190,9 @@ pub(crate) fn a_panic_releases_a_wait(device: &Device) {
 
 // fault A11.11: one leaves while the others have gone to sleep.
 pub(crate) fn a_panic_releases_threads_that_sleep(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     let pause = Duration::from_millis(30);
     if let Some(threads) = team(device, 4) {
         fails(device, 1, threads, Meanwhile::BlockBarrier, pause, false);
@@ -190,6 +205,9 @@ pub(crate) fn a_panic_releases_threads_that_sleep(device: &Device) {
 
 // fault A1.1, A11.10: every resident block waits for one that cannot start before they end.
 pub(crate) fn every_block_waiting_for_one_that_never_starts_is_reported(device: &Device) {
+    if !crate::support::proves_deadlocks(device) {
+        return;
+    }
     let queue = queue(device);
     let fits = device.most_resident_blocks();
     for (blocks, missing) in [(fits + 1, 1), (2 * fits + 3, fits + 3)] {
@@ -218,6 +236,9 @@ pub(crate) fn every_block_waiting_for_one_that_never_starts_is_reported(device: 
 }
 
 pub(crate) fn a_wait_that_nobody_ends_is_reported(device: &Device) {
+    if !crate::support::proves_deadlocks(device) {
+        return;
+    }
     let queue = queue(device);
     let mut word = device.zeroed(1).unwrap();
     match queue.launch(Blocks::Exactly(1), Forlorn { word: word.span_mut() }) {
@@ -257,6 +278,9 @@ unsafe impl GridKernel for Late {
 }
 
 pub(crate) fn a_time_limit_names_barrier_and_round(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     let Some(blocks) = several_blocks(device) else { return };
     if is_checking(device) {
         return; // one thread runs at a time there: the others have not come as far when it sleeps
@@ -299,6 +323,9 @@ pub(crate) fn a_time_limit_names_barrier_and_round(device: &Device) {
 }
 
 pub(crate) fn endless_rounds_are_given_up(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let queue = device.queue_with(options().timeout(Duration::from_millis(100)));
     match queue.launch_cooperative(Blocks::Resident, Endless) {
         Err(LaunchError::TimedOut { report, .. }) => {
@@ -310,6 +337,9 @@ pub(crate) fn endless_rounds_are_given_up(device: &Device) {
 }
 
 pub(crate) fn endless_block_barriers_are_given_up(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let Some(threads) = team(device, 2) else { return };
     let queue = device.queue_with(options().timeout(Duration::from_millis(100)));
     let result = queue.launch(Blocks::Exactly(1).threads(threads), EndlessInTheBlock);
@@ -318,6 +348,9 @@ pub(crate) fn endless_block_barriers_are_given_up(device: &Device) {
 }
 
 pub(crate) fn many_short_blocks_are_given_up(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let queue = device.queue_with(options().timeout(Duration::from_millis(50)));
     let blocks = 1000 * device.most_resident_blocks();
     let result = queue.launch(Blocks::Exactly(blocks), ShortBlocks);
@@ -326,6 +359,9 @@ pub(crate) fn many_short_blocks_are_given_up(device: &Device) {
 }
 
 pub(crate) fn an_index_out_of_bounds_is_an_error(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let queue = queue(device);
     for store in [false, true] {
         for len in [0, 5] {

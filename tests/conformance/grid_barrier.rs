@@ -102,6 +102,9 @@ unsafe impl GridKernel for ManyRounds<'_> {
 
 // fault A2.22: something on the way allocates at every barrier.
 pub(crate) fn a_hundred_thousand_rounds_meet_and_allocate_nothing(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     // More blocks than cores would spend minutes on switching between threads: they do fewer rounds.
     if is_checking(device) {
         return; // it allocates for what it remembers
@@ -129,6 +132,9 @@ pub(crate) fn a_hundred_thousand_rounds_meet_and_allocate_nothing(device: &Devic
 
 // fault A2.7: barrier state left behind by an aborted launch. A2.17: some have arrived, and one never will.
 pub(crate) fn a_launch_after_an_aborted_one_starts_afresh(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let blocks = device.most_resident_blocks();
     for (shape, queue) in queues(device) {
         for rounds in [0, 1, 2] {
@@ -196,16 +202,25 @@ fn uneven(device: &Device, leave_at_once: bool, left: usize, round: u64) {
 
 // fault A3.1: blocks reach the barrier a different number of times.
 pub(crate) fn a_block_that_syncs_less_often_is_named(device: &Device) {
+    if !crate::support::proves_deadlocks(device) {
+        return;
+    }
     uneven(device, false, 0, 2);
 }
 
 // fault A3.2: a block without work returns before the barrier.
 pub(crate) fn a_block_that_leaves_before_the_barrier_is_named(device: &Device) {
+    if !crate::support::proves_deadlocks(device) {
+        return;
+    }
     uneven(device, true, 1, 1);
 }
 
 // fault A3.4: the end of the loop is decided from a block's own residual.
 pub(crate) fn blocks_that_decide_for_themselves_are_reported(device: &Device) {
+    if !crate::support::proves_deadlocks(device) {
+        return;
+    }
     let Some(blocks) = several_blocks(device) else { return };
     let mut steps = device.zeroed(blocks).unwrap();
     let kernel = Residuals {

@@ -120,6 +120,9 @@ fn check<D: Tabled + std::fmt::Debug>(device: &Device, domain: D, frames: &[D::F
 }
 
 pub(crate) fn every_walk_of_a_line_visits_each_index_once(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     for domain in [0..0, 3..3, 0..1, 0..2, 0..7, 5..36, 100..231] {
         check(device, domain, &[1, 4, 13, 1000]);
     }
@@ -129,18 +132,27 @@ pub(crate) fn every_walk_of_a_line_visits_each_index_once(device: &Device) {
 }
 
 pub(crate) fn every_walk_of_a_plane_visits_each_index_once(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     check(device, [0..13, 0..29], &[[1, 1], [2, 29], [5, 7], [13, 1], [100, 100]]);
     check(device, [3..5, 7..18], &[[1, 3], [2, 4]]);
     check(device, [0..3, 4..4], &[[1, 1]]);
 }
 
 pub(crate) fn every_walk_of_a_space_visits_each_index_once(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     check(device, [0..5, 0..7, 0..11], &[[1, 1, 11], [2, 3, 4], [5, 7, 11]]);
     check(device, [1..4, 2..3, 10..15], &[[2, 2, 2]]);
     check(device, [0..3, 0..0, 0..2], &[[1, 1, 1]]);
 }
 
 pub(crate) fn every_walk_of_four_dimensions_visits_each_index_once(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     check(
         device,
         [0..3, 0..5, 0..2, 0..7],
@@ -183,6 +195,9 @@ pub(crate) fn threads_of_a_block_get_the_same_frames(device: &Device) {
 
 // fault A10.1, A10.2: an index or a stride passes the largest that its type can hold.
 pub(crate) fn indices_near_the_largest_are_visited_once(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     check(device, usize::MAX - 7..usize::MAX, &[1, 3, usize::MAX]);
     let rows = (1 << 31) - 2..(1 << 31) + 3;
     let columns = usize::MAX - 3..usize::MAX;
@@ -233,9 +248,15 @@ fn message_of(device: &Device, zero_frame: bool) -> String {
 }
 
 pub(crate) fn more_indices_than_can_be_counted_are_an_error(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     assert!(message_of(device, false).contains("more indices than usize can count"));
 }
 
 pub(crate) fn a_frame_without_extent_is_an_error(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     assert!(message_of(device, true).contains("a frame has at least one index"));
 }

@@ -145,7 +145,10 @@ pub(crate) fn auto_runs_what_fits(device: &Device) {
         let (values, report) = smooth(&queue, &start(40), 0.05, RunOptions::default()).unwrap();
         assert_eq!((values, report.steps), (expected.clone(), steps));
         assert_eq!(report.blocks, device.most_resident_blocks());
-        let measured = matches!(report.reason, Reason::Boundary { .. } | Reason::Simulated);
+        let measured = matches!(
+            report.reason,
+            Reason::Boundary { .. } | Reason::Simulated | Reason::NotMeasured
+        );
         assert!(measured && !report.reason.to_string().is_empty(), "{report:?}");
     }
 }
@@ -205,6 +208,9 @@ pub(crate) fn an_empty_problem_runs(device: &Device) {
 }
 
 pub(crate) fn a_time_limit_covers_all_launches_of_a_run(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let queue = device.queue_with(options().timeout(Duration::from_millis(150)));
     for (strategy, _) in STRUCTURES {
         let mut next = device.zeroed(1).unwrap();

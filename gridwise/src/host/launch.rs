@@ -11,7 +11,7 @@ use super::{
     residency::{LimitedBy, Limits},
 };
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::exports::{Entry, Exports};
+use crate::backend::cuda::exports::{Entry, Exports, Form};
 use crate::check::finding::Findings;
 use crate::kernel::{GridKernel, Kernel, SharedLayout, grid_barrier::BarrierShape, shared::SharedCursor};
 
@@ -308,11 +308,19 @@ fn shared_after<S: SharedLayout>(reserved: usize, dynamic_len: usize) -> usize {
 
 impl Demand {
     pub(crate) fn of<K: Kernel>(kernel: &K) -> Self {
-        Self::new::<K, K::Shared>(K::NAME, kernel.dynamic_len())
+        Self {
+            #[cfg(feature = "cuda")]
+            entry: |exports| exports.entry::<K>(Form::Plain),
+            ..Self::new::<K, K::Shared>(K::NAME, kernel.dynamic_len())
+        }
     }
 
     pub(crate) fn of_grid<K: GridKernel>(kernel: &K) -> Self {
-        Self::new::<K, K::Shared>(K::NAME, kernel.dynamic_len())
+        Self {
+            #[cfg(feature = "cuda")]
+            entry: |exports| exports.entry::<K>(Form::Cooperative),
+            ..Self::new::<K, K::Shared>(K::NAME, kernel.dynamic_len())
+        }
     }
 
     fn new<K, S: SharedLayout>(kernel: &'static str, dynamic_len: usize) -> Self {
@@ -320,7 +328,7 @@ impl Demand {
             kernel,
             dynamic_len,
             #[cfg(feature = "cuda")]
-            entry: Exports::entry::<K>,
+            entry: |_| None,
             #[cfg(feature = "cuda")]
             type_name: std::any::type_name::<K>(),
             shared_after: shared_after::<S>,

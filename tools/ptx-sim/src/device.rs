@@ -59,12 +59,15 @@ impl Default for Shape {
     }
 }
 
+/// Names and values that are not of a shape.
+pub type Rest<'a> = Vec<(&'a str, &'a str)>;
+
 impl Shape {
     /// Reads `mps=4,blocks=2,…` over the defaults; hands back what is not of a shape.
     ///
     /// # Errors
     /// A value that is no number in range.
-    pub fn parse<'a>(text: &'a str) -> Result<(Shape, Vec<(&'a str, &'a str)>), String> {
+    pub fn parse(text: &str) -> Result<(Shape, Rest<'_>), String> {
         let mut shape = Shape::default();
         let mut rest = Vec::new();
         let mut optin = None;

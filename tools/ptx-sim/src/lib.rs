@@ -13,7 +13,7 @@ mod syntax;
 
 pub use decode::Kernel;
 pub use decode::code::{Module, Parameter};
-pub use device::{Device, Grid, Loaded, Shape, Statistics};
+pub use device::{Device, Grid, Loaded, Rest, Shape, Statistics};
 pub use fault::{Fault, FaultKind, LaunchError};
 pub use memory::{Kind, Memory, Range};
 pub use syntax::LoadError;

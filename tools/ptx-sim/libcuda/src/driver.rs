@@ -67,6 +67,8 @@ pub(crate) struct Context {
     pub(crate) device: Arc<DeviceState>,
     /// The error that every call gives from now on; zero while all is well.
     error: AtomicU32,
+    /// Words for what went wrong last.
+    report: Mutex<String>,
     pub(crate) legacy: Arc<Stream>,
     pub(crate) streams: Mutex<Vec<Arc<Stream>>>,
     pub(crate) destroyed: AtomicBool,
@@ -77,6 +79,7 @@ impl Context {
         let context = Arc::new_cyclic(|weak| Context {
             device: Arc::clone(device),
             error: AtomicU32::new(0),
+            report: Mutex::default(),
             legacy: Stream::new(weak.clone(), 0, 0),
             streams: Mutex::default(),
             destroyed: AtomicBool::new(false),
@@ -100,8 +103,20 @@ impl Context {
             .compare_exchange(0, error.0, Ordering::SeqCst, Ordering::SeqCst)
             .is_ok()
         {
-            driver().report(report);
+            self.report(report);
         }
+    }
+
+    /// Says what went wrong where somebody will read it, and keeps it.
+    pub(crate) fn report(&self, text: &str) {
+        if !driver().quiet {
+            eprintln!("ptx-sim: {text}");
+        }
+        text.clone_into(&mut lock(&self.report));
+    }
+
+    pub(crate) fn last_report(&self) -> String {
+        lock(&self.report).clone()
     }
 
     /// Waits until everything given to it so far is done.
@@ -141,7 +156,6 @@ pub(crate) struct Driver {
     pub(crate) devices: Vec<Arc<DeviceState>>,
     pub(crate) version: i32,
     quiet: bool,
-    last_report: Mutex<String>,
     pub(crate) contexts: Table<Context>,
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
@@ -183,7 +197,6 @@ impl Driver {
             devices: (0..devices as usize).map(device).collect(),
             version,
             quiet,
-            last_report: Mutex::default(),
             contexts: Table::new(),
             streams: Table::new(),
             events: Table::new(),
@@ -204,18 +217,6 @@ impl Driver {
             .ok()
             .and_then(|index| self.devices.get(index))
             .ok_or(Error::INVALID_DEVICE)
-    }
-
-    /// Says what went wrong where somebody will read it, and keeps it.
-    pub(crate) fn report(&self, text: &str) {
-        if !self.quiet {
-            eprintln!("ptx-sim: {text}");
-        }
-        text.clone_into(&mut lock(&self.last_report));
-    }
-
-    pub(crate) fn last_report(&self) -> String {
-        lock(&self.last_report).clone()
     }
 
     pub(crate) fn create_context(&self, device: &Arc<DeviceState>) -> u64 {

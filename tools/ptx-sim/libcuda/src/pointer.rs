@@ -53,7 +53,7 @@ impl<T> Out<T> {
         Out(self.0.wrapping_add(index))
     }
 
-    pub(crate) fn is_null(self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 

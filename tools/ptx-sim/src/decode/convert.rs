@@ -94,11 +94,12 @@ fn integers(to: Type, from: Type, saturate: bool) -> Option<Unary> {
 macro_rules! directed {
     ($nearest:expr, $order:expr, $negative:expr, $rounding:expr) => {{
         let (value, order) = ($nearest, $order);
+        let negative: bool = $negative;
         match ($rounding, order) {
             (Rounding::Down, std::cmp::Ordering::Greater) => value.next_down(),
             (Rounding::Up, std::cmp::Ordering::Less) => value.next_up(),
-            (Rounding::Zero, std::cmp::Ordering::Greater) if !$negative => value.next_down(),
-            (Rounding::Zero, std::cmp::Ordering::Less) if $negative => value.next_up(),
+            (Rounding::Zero, std::cmp::Ordering::Greater) if !negative => value.next_down(),
+            (Rounding::Zero, std::cmp::Ordering::Less) if negative => value.next_up(),
             _ => value,
         }
     }};

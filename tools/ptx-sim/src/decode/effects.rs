@@ -16,7 +16,7 @@ const ORDERS: [&str; 16] = [
 
 /// The space that an instruction names.
 pub(super) fn space(parts: &Parts<'_>) -> Where {
-    let named = |space: &str| parts.words[1..].iter().any(|w| *w == space);
+    let named = |space: &str| parts.words[1..].contains(&space);
     match () {
         () if named("global") || named("const") => Where::Global,
         () if named("shared") => Where::Shared,
@@ -119,7 +119,7 @@ fn address(lower: &mut Lower<'_>, space: Where, operand: &Operand) -> Result<(Wh
 }
 
 /// Registers of a plain or a vector operand.
-fn elements<'a>(operand: &'a Operand) -> &'a [Operand] {
+fn elements(operand: &Operand) -> &[Operand] {
     match operand {
         Operand::Vector(elements) => elements,
         other => std::slice::from_ref(other),

@@ -5,6 +5,7 @@
 
 use super::lift::{Binary, Compare, Ternary, Unary, binary, compare, ternary, unary};
 use crate::syntax::Type;
+use std::cmp::Ordering;
 
 const NAN: u32 = 0x7fff_ffff;
 
@@ -143,12 +144,12 @@ macro_rules! float_compare {
 pub(super) fn comparison(relation: &str, ty: Type, ftz: bool) -> Option<Compare> {
     match relation {
         "eq" => float_compare!(ty, ftz, |x, y| x == y),
-        "ne" => float_compare!(ty, ftz, |x, y| x < y || x > y),
+        "ne" => float_compare!(ty, ftz, |x, y| x.partial_cmp(&y).is_some_and(Ordering::is_ne)),
         "lt" => float_compare!(ty, ftz, |x, y| x < y),
         "le" => float_compare!(ty, ftz, |x, y| x <= y),
         "gt" => float_compare!(ty, ftz, |x, y| x > y),
         "ge" => float_compare!(ty, ftz, |x, y| x >= y),
-        "equ" => float_compare!(ty, ftz, |x, y| !(x < y || x > y)),
+        "equ" => float_compare!(ty, ftz, |x, y| x.partial_cmp(&y).is_none_or(Ordering::is_eq)),
         "neu" => float_compare!(ty, ftz, |x, y| x != y),
         "ltu" => float_compare!(ty, ftz, |x, y| x.is_nan() || y.is_nan() || x < y),
         "leu" => float_compare!(ty, ftz, |x, y| x.is_nan() || y.is_nan() || x <= y),

@@ -71,7 +71,7 @@ impl Module {
             names: HashMap::new(),
             source: &source,
         };
-        let mut shared_end = 0;
+        let mut shared_end: u32 = 0;
         let mut wanted: Vec<&Variable> = Vec::new();
         for variable in &source.variables {
             match variable.space {
@@ -79,7 +79,7 @@ impl Module {
                     symbols.names.insert(&variable.name, Symbol::DynamicShared);
                 }
                 Space::Shared => {
-                    let offset = shared_end.max(0_u32).next_multiple_of(variable.align);
+                    let offset = shared_end.next_multiple_of(variable.align);
                     shared_end = offset + variable.size;
                     symbols.names.insert(&variable.name, Symbol::Shared(offset, shared_end));
                 }

@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::execute::window;
 use super::warp::Warp;
-use super::{Launch, State, report};
+use super::{Launch, RANGES, State, report};
 use crate::decode::code::{Access, Atomic, AtomicOp, Where};
 use crate::decode::lift::Lanes;
 use crate::fault::{Fault, FaultKind};
@@ -38,7 +38,7 @@ enum Place {
 /// What all lanes of an access have in common.
 struct Shared<'a> {
     launch: &'a Launch<'a>,
-    pc: usize,
+    slot: usize,
     space: Where,
     bytes: u64,
     writes: bool,
@@ -69,7 +69,7 @@ impl Shared<'_> {
         let inside = |size: usize| address.checked_add(self.bytes).is_some_and(|end| end <= size as u64);
         match space {
             Where::Global => {
-                let mut range = state.ranges[self.pc];
+                let mut range = state.ranges[self.slot];
                 if !range.holds(address, self.bytes) {
                     let Some(found) = self
                         .launch
@@ -80,7 +80,7 @@ impl Shared<'_> {
                     else {
                         return wrong(FaultKind::IllegalAddress, "no allocation is there");
                     };
-                    state.ranges[self.pc] = found;
+                    state.ranges[self.slot] = found;
                     range = found;
                 }
                 if self.writes && range.kind == Kind::ReadOnly {
@@ -184,7 +184,7 @@ pub(super) fn load(
     let bytes = u64::from(access.size) * u64::from(access.count);
     let common = Shared {
         launch,
-        pc: pc as usize,
+        slot: pc as usize % RANGES,
         space: access.space,
         bytes,
         writes: false,
@@ -218,7 +218,7 @@ pub(super) fn load(
 /// Lanes have looked at memory that others may change.
 fn polled(state: &mut State, warp: &mut Warp, pc: u32, lanes: u32) {
     state.polls += u64::from(lanes.count_ones());
-    state.polled_host |= state.ranges[pc as usize].kind == Kind::Host;
+    state.polled_host |= state.ranges[pc as usize % RANGES].kind == Kind::Host;
     for lane in Lanes(lanes) {
         if warp.polled_in[lane] != state.epoch {
             warp.polled_in[lane] = state.epoch;
@@ -242,7 +242,7 @@ pub(super) fn store(
     let bytes = u64::from(access.size) * u64::from(access.count);
     let common = Shared {
         launch,
-        pc: pc as usize,
+        slot: pc as usize % RANGES,
         space: access.space,
         bytes,
         writes: true,
@@ -292,7 +292,7 @@ pub(super) fn atomic(
 ) -> Result<(), Wrong> {
     let common = Shared {
         launch,
-        pc: pc as usize,
+        slot: pc as usize % RANGES,
         space: atomic.space,
         bytes: atomic.size.into(),
         writes: true,

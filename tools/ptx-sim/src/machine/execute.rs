@@ -27,7 +27,9 @@ pub(super) fn run(
     mut budget: u32,
 ) -> Result<Event, Fault> {
     let steps = &launch.module.steps[..];
-    let mut draw = (state.random.next() & 3 == 0).then(|| state.random.next());
+    // Mostly the first group goes on; now and then another has the whole turn, so that nobody waits for ever for a lane of the same warp.
+    let draw = state.random.next();
+    let chosen = (draw & 3 == 0).then(|| block.warps[index].any(draw >> 2));
     if launch.device.memory.generation() != state.generation {
         state.generation = launch.device.memory.generation();
         state.ranges.fill(crate::memory::Range::EMPTY);
@@ -37,7 +39,9 @@ pub(super) fn run(
         if warp.ready == 0 || budget == 0 {
             return Ok(Event::Pause);
         }
-        let leader = warp.leader(draw.take());
+        let leader = chosen
+            .filter(|&lane| warp.ready >> lane & 1 == 1)
+            .unwrap_or_else(|| warp.first());
         let mut lanes = warp.group(leader);
         let mut pc = warp.pc[leader];
         let function = &launch.module.functions[warp.function[leader] as usize];
@@ -191,7 +195,7 @@ pub(super) fn run(
                     budget = budget.min(32);
                 }
                 Op::Jump { to } => {
-                    if active == lanes && warp.ready == lanes {
+                    if active == lanes && (warp.ready == lanes || chosen == Some(leader)) {
                         pc = *to;
                         continue;
                     }
@@ -420,7 +424,8 @@ fn enter(
             Callee::Register(row) => {
                 let address = warp.rows[rows_at + row as usize][lane];
                 let index = address.wrapping_sub(FUNCTIONS) / 16;
-                let known = address >= FUNCTIONS && address % 16 == 0 && index < launch.module.functions.len() as u64;
+                let known =
+                    address >= FUNCTIONS && address.is_multiple_of(16) && index < launch.module.functions.len() as u64;
                 if !known || launch.module.functions[index as usize].kernel {
                     return Err((lane, FaultKind::IllegalInstruction));
                 }

@@ -15,7 +15,7 @@ mod warp;
 
 use crate::decode::code::{Constant, FunctionCode, Module};
 use crate::device::{Device, Grid, Loaded, Statistics};
-use crate::fault::{FaultKind, LaunchError};
+use crate::fault::{Fault, FaultKind, LaunchError};
 use crate::memory::Range;
 use block::Block;
 use execute::Event;
@@ -29,6 +29,9 @@ pub(crate) fn function_address(index: u32) -> u64 {
 
 const FUNCTIONS: u64 = 4 << 60;
 
+/// Places for looked up allocations; a power of two.
+const RANGES: usize = 256;
+
 /// xorshift64*: small, and the same everywhere.
 struct Random(u64);
 
@@ -41,11 +44,12 @@ impl Random {
     }
 
     fn below(&mut self, n: usize) -> usize {
-        (u64::from(self.next()) * n as u64 >> 32) as usize
+        ((u64::from(self.next()) * n as u64) >> 32) as usize
     }
 }
 
 /// A function's constants with this launch's addresses.
+#[derive(Default)]
 struct Image {
     values: Vec<(u32, u64)>,
     /// Rows that hold places in the frame.
@@ -67,8 +71,8 @@ struct Launch<'a> {
 /// What changes during a launch, outside of its blocks.
 struct State {
     random: Random,
-    /// The allocation that each instruction's accesses fell into last.
-    ranges: Vec<Range>,
+    /// The allocations that accesses fell into last, at the low bits of the instruction's number.
+    ranges: [Range; RANGES],
     generation: u64,
     /// Raised when memory changes: what was seen before may be different now.
     epoch: u64,
@@ -194,7 +198,7 @@ fn run(launch: &Launch<'_>, blocks: u64, resident: usize) -> Result<Statistics, 
     let now = Instant::now();
     let mut state = State {
         random: Random(shape.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
-        ranges: vec![Range::EMPTY; launch.module.steps.len()],
+        ranges: [Range::EMPTY; RANGES],
         generation: launch.device.memory.generation(),
         epoch: 0,
         polls: 0,
@@ -246,7 +250,7 @@ fn run(launch: &Launch<'_>, blocks: u64, resident: usize) -> Result<Statistics, 
         }
         turns = turns.wrapping_add(1);
         if turns & 0xff == 0 {
-            watch(launch, &mut state, &mut slots, order.left()).map_err(fault)?;
+            watch(launch, &mut state, &slots, order.left()).map_err(fault)?;
         }
     }
     if slots.iter().any(|b| !b.ended) {
@@ -266,7 +270,7 @@ fn enqueue(slots: &mut [Block], slot: usize, runnable: &mut Vec<(u32, u32)>) {
 }
 
 /// Looks now and then whether the launch has to be ended.
-fn watch(launch: &Launch<'_>, state: &mut State, slots: &mut [Block], waiting: u64) -> Result<(), crate::fault::Fault> {
+fn watch(launch: &Launch<'_>, state: &mut State, slots: &[Block], waiting: u64) -> Result<(), Fault> {
     let device = launch.device;
     if device.stop.load(Ordering::Relaxed) {
         return Err(report::anywhere(launch, slots, FaultKind::Stopped));
@@ -282,12 +286,14 @@ fn watch(launch: &Launch<'_>, state: &mut State, slots: &mut [Block], waiting: u
     if state.polls < device.shape.polls {
         return Ok(());
     }
-    // Somebody who computes is not waiting. Who polled and then began to compute is seen by a second look, which counts afresh.
-    let computes = slots
-        .iter()
-        .any(|b| !b.ended && b.warps.iter().any(|w| w.computes(state.epoch)));
-    if computes || !state.suspected {
-        state.suspected = !computes;
+    // Somebody who computes is not waiting.
+    let computes = |b: &Block| b.warps.iter().any(|w| w.computes(state.epoch));
+    if slots.iter().any(|b| !b.ended && computes(b)) {
+        return Ok(());
+    }
+    // Who looked and then began to compute is seen by a second count, which starts afresh.
+    if !state.suspected {
+        state.suspected = true;
         state.epoch += 1;
         state.polls = 0;
         return Ok(());

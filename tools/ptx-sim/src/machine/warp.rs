@@ -50,7 +50,7 @@ const STACK: usize = 512 << 10;
 /// Registers of all calls together at most.
 const ROWS: usize = 1 << 16;
 /// So many looks at unchanged memory make a thread one that waits.
-const PATIENT: u32 = 1000;
+const PATIENT: u32 = 64;
 
 impl Warp {
     pub(super) fn new(launch: &Launch<'_>, index: u32, present: u32) -> Warp {
@@ -121,23 +121,28 @@ impl Warp {
         Lanes(self.ready).any(|lane| self.polled_in[lane] != epoch || self.polls[lane] < PATIENT)
     }
 
-    /// The lane that leads the next group.
-    pub(super) fn leader(&self, any: Option<u32>) -> usize {
-        if let Some(skip) = any {
-            let count = self.ready.count_ones();
-            if let Some(lane) = Lanes(self.ready).nth((skip % count) as usize) {
-                return lane;
-            }
-        }
+    /// The lane that leads the next group: of the innermost call the one at the first instruction, so that lanes meet again behind a branch.
+    pub(super) fn first(&self) -> usize {
         let mut best = self.ready.trailing_zeros() as usize;
         for lane in Lanes(self.ready) {
-            // The innermost call first, then the first instruction.
             let key = |lane: usize| (u32::MAX - self.rows_at[lane], self.pc[lane]);
             if key(lane) < key(best) {
                 best = lane;
             }
         }
         best
+    }
+
+    /// Some lane that can go on, each group being as likely as any other.
+    pub(super) fn any(&self, random: u32) -> usize {
+        let (mut left, mut leaders, mut count) = (self.ready, [0; 32], 0);
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            leaders[count] = lane;
+            count += 1;
+            left &= !self.group(lane);
+        }
+        leaders[random as usize % count.max(1)]
     }
 
     /// The lanes that can go on from where this one is.

@@ -21,8 +21,7 @@ pub(super) fn tokens(text: &str) -> Result<Tokens, LoadError> {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
         let line = strip_comments(line, &mut in_comment);
         // Places in the source: to the end of their line, without a semicolon.
-        let start = line.trim_start();
-        if start.starts_with(".loc") || start.starts_with(".file") {
+        if matches!(line.split_whitespace().next(), Some(".loc" | ".file")) {
             continue;
         }
         words(&line, number, &mut out)?;

@@ -30,7 +30,8 @@ fn state(fault: *mut Fault) -> Place<u32> {
 pub(super) fn leave_if_failed(fault: *mut Fault) {
     // SAFETY: the launch has a fault.
     let state = unsafe { atomics::load(state(fault), Ordering::Relaxed, Scope::System) };
-    if state != NONE {
+    // Not before all is written: a trap stops the thread that writes.
+    if state >= COMPLETE {
         intrinsics::trap()
     }
 }
@@ -58,9 +59,8 @@ fn fail(kind: u32, (index, len): (usize, usize), location: Option<&Location<'_>>
         atomics::cas(state(fault), NONE, BEING_WRITTEN, order, Scope::System)
     };
     if first.is_ok() {
-        let fault = in_global(fault);
         // SAFETY: this thread took it, and nobody looks before it is complete.
-        let record = unsafe { &mut *fault };
+        let record = unsafe { &mut *in_global(fault) };
         record.kind = kind;
         record.block = u64::from(intrinsics::block());
         record.thread = u64::from(intrinsics::thread());
@@ -72,7 +72,9 @@ fn fail(kind: u32, (index, len): (usize, usize), location: Option<&Location<'_>>
         // What is on its way arrives before the trap stops everything.
         atomics::fence(Ordering::SeqCst, Scope::System);
     }
-    intrinsics::trap()
+    loop {
+        leave_if_failed(fault);
+    }
 }
 
 /// Copies the end of a text that fits; returns how many bytes.

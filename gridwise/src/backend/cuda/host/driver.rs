@@ -217,7 +217,7 @@ impl Driver {
             // SAFETY: NVIDIA's driver, by the name that it has everywhere. It runs nothing when it is loaded that could do harm.
             match unsafe { Library::new(name) } {
                 Ok(library) => return Self::of(library),
-                Err(error) if reason.is_empty() => reason = error.to_string(),
+                Err(error) if reason.is_empty() => reason = said_by(&error),
                 Err(_) => {}
             }
         }
@@ -276,6 +276,14 @@ impl Driver {
         // SAFETY: as above.
         let _ = unsafe { self.get_error_string(of, &raw mut words) };
         (read(name), read(words))
+    }
+}
+
+/// What the system said of a library that it did not load: libloading keeps it behind its own words.
+fn said_by(error: &libloading::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(system) => system.to_string(),
+        None => error.to_string(),
     }
 }
 

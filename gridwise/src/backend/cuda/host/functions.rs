@@ -149,14 +149,14 @@ impl Loaded {
         let threads_per_block = number(attribute::THREADS_PER_BLOCK)?;
         // All of what a block can have: without being asked, the driver gives it 48 KiB.
         let most = self.context.hardware.shared_bytes_per_block;
-        let shared_bytes = most.saturating_sub(number(attribute::STATIC_SHARED_BYTES)?);
-        let (what, most) = (attribute::DYNAMIC_SHARED_BYTES, shared_bytes as i32);
+        let dynamic = most.saturating_sub(number(attribute::STATIC_SHARED_BYTES)?);
+        let (what, most) = (attribute::DYNAMIC_SHARED_BYTES, dynamic as i32);
         // SAFETY: a function of this context.
         current.call(|driver| unsafe { driver.function_set_attribute(raw, what, most) })?;
         Ok(Function {
             raw,
             threads_per_block,
-            shared_bytes,
+            shared_bytes: dynamic.saturating_sub(ALIGNMENT),
         })
     }
 
@@ -199,6 +199,7 @@ impl Function {
         if threads > self.threads_per_block {
             return Ok((0, LimitedBy::ThreadsPerBlock));
         }
+        let shared_bytes = with_gap(shared_bytes);
         let mut blocks = 0;
         let threads_raw = threads as i32;
         // SAFETY: a function of this context; it stores a number.
@@ -217,6 +218,18 @@ impl Function {
             LimitedBy::Registers
         };
         Ok((blocks, limited_by))
+    }
+}
+
+/// The dynamic shared memory begins behind the static, at a multiple of this.
+const ALIGNMENT: usize = 16;
+
+/// Dynamic shared memory to ask for where a kernel needs so many bytes: whether the driver counts the gap in front of it is not
+/// documented.
+pub(super) fn with_gap(shared_bytes: usize) -> usize {
+    match shared_bytes {
+        0 => 0,
+        bytes => bytes + ALIGNMENT,
     }
 }
 

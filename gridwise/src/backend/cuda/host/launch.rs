@@ -6,7 +6,7 @@ use super::{
     CudaDevice,
     context::Current,
     driver::{RawFunction, Refusal, status},
-    functions::Function,
+    functions::{Function, with_gap},
     memory::DeviceMemory,
     stream::Stream,
 };
@@ -234,7 +234,7 @@ impl<K> Arguments<K> {
 
 /// The plan's numbers, which were checked against the device's limits, all of them below 2³¹.
 fn shape(function: Function, plan: &LaunchPlan) -> (RawFunction, [u32; 3]) {
-    let numbers = [plan.blocks, plan.threads, plan.shared_bytes];
+    let numbers = [plan.blocks, plan.threads, with_gap(plan.shared_bytes)];
     (function.raw, numbers.map(|number| number as u32))
 }
 

@@ -3,7 +3,7 @@
 use super::api;
 use crate::driver::{current, driver, healthy, with_current};
 use crate::error::Error;
-use crate::pointer::Out;
+use crate::pointer::{Out, put_text};
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
@@ -157,8 +157,9 @@ api! {
     }
 }
 
-/// The words of the last fault of a kernel, for programs that know that they run here: at most so many bytes, with a zero byte at the end.
+/// The words for what went wrong last in the current context, for programs that know that they run here: at most so many bytes, with a zero byte at
+/// the end.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn ptxSimLastReport(text: Out<u8>, capacity: usize) -> u32 {
-    super::code(crate::pointer::put_text(text, capacity, &driver().last_report()))
+    super::code(current().and_then(|context| put_text(text, capacity, &context.last_report())))
 }

@@ -1,7 +1,7 @@
 //! Modules.
 
 use super::api;
-use crate::driver::{FunctionState, ModuleState, driver, healthy};
+use crate::driver::{FunctionState, ModuleState, current, driver, healthy};
 use crate::error::{Answer, Error};
 use crate::pointer::{Out, Text, put_text};
 use ptx_sim::Module;
@@ -75,8 +75,10 @@ fn load(place: Out<u64>, image: Text) -> Result<(), (Error, String)> {
 
 fn load_and_report(place: Out<u64>, image: Text) -> Answer {
     load(place, image).map_err(|(error, words)| {
-        if !words.is_empty() {
-            driver().report(&words);
+        if let Ok(context) = current()
+            && !words.is_empty()
+        {
+            context.report(&words);
         }
         error
     })
