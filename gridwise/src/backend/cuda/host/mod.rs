@@ -5,7 +5,7 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use super::exports::Module;
+use super::{exports::Module, prebuilt};
 use crate::{
     host::{
         cuda::{CudaOptions, GpuProperties},
@@ -135,16 +135,26 @@ impl CudaDevice {
         Ok(())
     }
 
-    /// The function of a kernel in the latest module that has it.
+    /// The function of a kernel in the latest module that has it. The library's own kernels are loaded when they are first
+    /// wanted: that takes the driver's compiler some time.
     fn function(&self, demand: &Demand) -> Result<Function, LaunchError> {
         let find = || {
             let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
             modules.iter().rev().find_map(|module| module.of(demand.entry))
         };
-        match find() {
-            Some(function) => Ok(function),
-            None => Err(self.not_exported(demand)),
+        let mut function = find();
+        if function.is_none() && (demand.entry)(prebuilt::MODULE.exports).is_some() {
+            match self.load(prebuilt::MODULE) {
+                Ok(()) => function = find(),
+                Err(LoadError::Refused { source, .. } | LoadError::Driver(source)) => {
+                    let kernel = demand.kernel;
+                    return Err(LaunchError::Driver { kernel, source });
+                }
+                // It would not be what the library was tested with.
+                Err(LoadError::Missing { .. } | LoadError::Layout { .. }) => {}
+            }
         }
+        function.ok_or_else(|| self.not_exported(demand))
     }
 
     fn not_exported(&self, demand: &Demand) -> LaunchError {
