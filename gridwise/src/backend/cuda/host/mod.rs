@@ -98,8 +98,8 @@ impl CudaDevice {
     pub(crate) fn reaches(&self, home: Home) -> Result<(), DriverError> {
         match home.ordinal() {
             Some(ordinal) if ordinal != self.context.ordinal() => Err(DriverError::OutOfReach {
-                device: self.context.name(),
-                owner: format!("cuda:{ordinal}"),
+                device: self.context.name().into(),
+                owner: format!("cuda:{ordinal}").into(),
             }),
             _ => Ok(()),
         }
