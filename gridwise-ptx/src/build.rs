@@ -29,6 +29,8 @@ pub struct Build {
     features: Vec<String>,
     variable: Option<String>,
     fallback: Option<PathBuf>,
+    lines: bool,
+    flags: Vec<String>,
 }
 
 /// A compiled crate.
@@ -39,8 +41,10 @@ pub struct Ptx {
     pub path: PathBuf,
     /// What it was compiled from: every source file of the crate and of its path dependencies, and its manifest.
     pub sources: Vec<PathBuf>,
-    /// Which compiler compiled it.
+    /// What compiled it: the name of a toolchain or the path of a compiler.
     pub toolchain: String,
+    /// Which compiler that is: its version and LLVM's. Another one makes another text.
+    pub compiler: String,
 }
 
 impl Build {
@@ -53,6 +57,8 @@ impl Build {
             features: Vec::new(),
             variable: None,
             fallback: None,
+            lines: false,
+            flags: Vec::new(),
         }
     }
 
@@ -86,6 +92,18 @@ impl Build {
     /// committed. Cargo shows a warning then. Where there is a compiler, it is not looked at.
     pub fn fallback(mut self, ptx: impl Into<PathBuf>) -> Self {
         self.fallback = Some(ptx.into());
+        self
+    }
+
+    /// Whether the text says of each instruction which line of the source it comes from, for profilers. No by default.
+    pub fn lines(mut self, lines: bool) -> Self {
+        self.lines = lines;
+        self
+    }
+
+    /// A further flag for rustc, after all others.
+    pub fn flag(mut self, flag: impl Into<String>) -> Self {
+        self.flags.push(flag.into());
         self
     }
 
@@ -154,6 +172,7 @@ impl Build {
             path: assembly,
             sources: sources_of(&target, &manifest)?,
             toolchain: toolchain.name(),
+            compiler: toolchain.version().to_owned(),
         })
     }
 
@@ -164,13 +183,14 @@ impl Build {
                 cargo.env_remove(name);
             }
         }
-        let flags = [
+        let mut flags = vec![
             "-Zunstable-options".to_owned(),
             format!("-Ctarget-cpu={}", self.cpu),
             format!("-Ctarget-feature=+ptx{}", self.ptx_version),
             // Before 1.97 it copies barriers into the arms of a branch.
             "-Zmir-enable-passes=-JumpThreading".to_owned(),
         ];
+        flags.extend(self.flags.iter().cloned());
         cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
         // Outside the crate, where configuration for the host might lie about.
         cargo.args(["rustc", "--lib", "--crate-type", "cdylib", "--release"]);
@@ -182,7 +202,11 @@ impl Build {
             "codegen-units=1",
             "opt-level=3",
             "panic=\"abort\"",
-            "debug=false",
+            if self.lines {
+                "debug=\"line-directives-only\""
+            } else {
+                "debug=false"
+            },
             "overflow-checks=false",
             "debug-assertions=false",
             "incremental=false",

@@ -24,6 +24,8 @@ pub(crate) struct Toolchain {
     rustup: Option<String>,
     /// Whether it has to be told to allow unstable features.
     bootstrap: bool,
+    /// Its version and LLVM's, once it was asked.
+    version: String,
 }
 
 impl Toolchain {
@@ -33,6 +35,7 @@ impl Toolchain {
             rustc: proxies.join("rustc"),
             rustup: Some(name.to_owned()),
             bootstrap: false,
+            version: String::new(),
         }
     }
 
@@ -42,6 +45,7 @@ impl Toolchain {
             rustc,
             rustup: None,
             bootstrap: false,
+            version: String::new(),
         }
     }
 
@@ -51,6 +55,11 @@ impl Toolchain {
             Some(name) => format!("rustup's {name}"),
             None => self.rustc.display().to_string(),
         }
+    }
+
+    /// Which compiler it is, down to the commit.
+    pub(crate) fn version(&self) -> &str {
+        &self.version
     }
 
     /// A command that runs its cargo.
@@ -108,6 +117,8 @@ impl Toolchain {
             return Err(format!("it does not know {TARGET}"));
         }
         self.bootstrap = !(release.contains("nightly") || release.contains("dev"));
+        let line = |start: &str| version.lines().find(|line| line.starts_with(start)).unwrap_or("");
+        self.version = format!("{}, {}", line("rustc "), line("LLVM version"));
         Ok(self)
     }
 }
@@ -147,6 +158,7 @@ fn candidates() -> Vec<Toolchain> {
             rustc: rustc.into(),
             rustup: env::var("RUSTUP_TOOLCHAIN").ok(),
             bootstrap: false,
+            version: String::new(),
         });
     }
     if let Some(proxies) = &proxies {
