@@ -9,3 +9,5 @@ pub(crate) mod exports;
 #[cfg(feature = "cuda")]
 pub(crate) mod host;
 pub(crate) mod parameters;
+#[cfg(feature = "cuda")]
+mod prebuilt;

@@ -5,7 +5,7 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use super::exports::Module;
+use super::{exports::Module, prebuilt};
 use crate::{
     host::{
         cuda::{CudaOptions, GpuProperties},
@@ -137,14 +137,24 @@ impl CudaDevice {
 
     /// The function of a kernel in the latest module that has it.
     fn function(&self, demand: &Demand) -> Result<Function, LaunchError> {
-        let find = || {
-            let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
-            modules.iter().rev().find_map(|module| module.of(demand.entry))
-        };
-        match find() {
-            Some(function) => Ok(function),
-            None => Err(self.not_exported(demand)),
+        if let Some(function) = self.find(demand) {
+            return Ok(function);
         }
+        // The library's own kernels are loaded when one of them is asked for.
+        if (demand.entry)(prebuilt::MODULE.exports).is_some() {
+            let loaded = self.context.alive().map_err(LoadError::from);
+            let loaded = loaded.and_then(|()| self.load(prebuilt::MODULE));
+            loaded.map_err(|source| LaunchError::Load {
+                kernel: demand.kernel,
+                source: Box::new(source),
+            })?;
+        }
+        self.find(demand).ok_or_else(|| self.not_exported(demand))
+    }
+
+    fn find(&self, demand: &Demand) -> Option<Function> {
+        let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
+        modules.iter().rev().find_map(|module| module.of(demand.entry))
     }
 
     fn not_exported(&self, demand: &Demand) -> LaunchError {
