@@ -7,7 +7,7 @@ use super::exports::Module;
 crate::export_library!(LIBRARY);
 
 /// See the file.
-pub(crate) static MODULE: Module = Module {
+pub(super) const MODULE: Module = Module {
     ptx: include_str!("prebuilt.ptx"),
     exports: &LIBRARY,
 };

@@ -135,16 +135,15 @@ impl CudaDevice {
         Ok(())
     }
 
-    /// The function of a kernel in the latest module that has it.
+    /// The function of a kernel in the latest module that has it. The library's own kernels are loaded when they are first
+    /// wanted: that takes the driver's compiler some time.
     fn function(&self, demand: &Demand) -> Result<Function, LaunchError> {
         if let Some(function) = self.find(demand) {
             return Ok(function);
         }
-        // The library's own kernels are loaded when one of them is asked for.
-        if (demand.entry)(prebuilt::MODULE.exports).is_some() {
-            let loaded = self.context.alive().map_err(LoadError::from);
-            let loaded = loaded.and_then(|()| self.load(prebuilt::MODULE));
-            loaded.map_err(|source| LaunchError::Load {
+        let is_own = (demand.entry)(prebuilt::MODULE.exports).is_some();
+        if is_own && self.context.alive().is_ok() {
+            self.load(prebuilt::MODULE).map_err(|source| LaunchError::Load {
                 kernel: demand.kernel,
                 source: Box::new(source),
             })?;
