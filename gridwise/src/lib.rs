@@ -38,6 +38,9 @@
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
 
+#[cfg(all(feature = "std", target_arch = "nvptx64"))]
+compile_error!("on a GPU there is no std: a crate of kernels depends on gridwise with `default-features = false`");
+
 pub mod kernel;
 
 #[cfg(feature = "std")]

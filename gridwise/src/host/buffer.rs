@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use thiserror::Error;
 
 use super::memory::Memory;
-use crate::kernel::{Span, SpanMut};
+use crate::kernel::{Span, SpanMut, span::Home};
 
 /// Device memory for `len` elements, all zero when new. Kernels see it through [`span`](Self::span) and
 /// [`span_mut`](Self::span_mut), whose borrows keep it alive and unshared for as long as a launch runs.
@@ -95,13 +95,13 @@ impl<T: Pod> Buffer<T> {
 
     /// A view to read from, for a kernel or a copy.
     pub fn span(&self) -> Span<'_, T> {
-        // SAFETY: `len` elements, initialised, not written while `self` is borrowed.
-        Span::new(unsafe { std::slice::from_raw_parts(self.memory.start().cast(), self.len) })
+        // SAFETY: `len` elements, aligned and initialised, not written while `self` is borrowed.
+        unsafe { Span::of_home(self.memory.start().cast(), self.len, Home::HOST) }
     }
 
     /// A view to write to, for a kernel or a copy.
     pub fn span_mut(&mut self) -> SpanMut<'_, T> {
-        // SAFETY: `len` elements, initialised, not used by others while `self` is borrowed mutably.
-        SpanMut::new(unsafe { std::slice::from_raw_parts_mut(self.memory.start().cast(), self.len) })
+        // SAFETY: `len` elements, aligned and initialised, not used by others while `self` is borrowed mutably.
+        unsafe { SpanMut::of_home(self.memory.start().cast(), self.len, Home::HOST) }
     }
 }

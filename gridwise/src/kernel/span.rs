@@ -13,7 +13,57 @@ use super::{
     hardware::Place,
 };
 
+/// Whose memory a view is of.
+///
+/// The host, and the kernels that run on it, cannot reach the memory that a GPU has to itself. Views remember where they come
+/// from, so that trying is an error and not undefined behaviour. Where there is no such device, nothing is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Home(usize);
+
+impl Home {
+    /// Memory of the host.
+    pub const HOST: Self = Self(0);
+
+    /// Memory of the CUDA device of that number.
+    #[cfg(feature = "cuda")]
+    pub(crate) const fn cuda(ordinal: usize) -> Self {
+        Self(ordinal + 1)
+    }
+
+    /// The CUDA device, if the memory is of one.
+    #[cfg(feature = "cuda")]
+    pub(crate) const fn ordinal(self) -> Option<usize> {
+        self.0.checked_sub(1)
+    }
+
+    /// Stops who is about to access memory that it cannot reach.
+    #[inline(always)]
+    #[track_caller]
+    fn reach(self) {
+        #[cfg(feature = "cuda")]
+        if self != Self::HOST {
+            out_of_reach(self)
+        }
+    }
+}
+
+#[cfg(feature = "cuda")]
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn out_of_reach(home: Home) -> ! {
+    panic!(
+        "this view is of memory of cuda:{}, which the host and kernels on the host cannot reach; copy it with the queue of that \
+         device",
+        home.0 - 1
+    )
+}
+
 /// A view of a buffer that nobody writes for the whole launch, so it dereferences to a plain slice.
+///
+/// In a program, outside kernels, the elements can be read only of memory of the host: dereferencing a view of a GPU's memory
+/// panics.
 ///
 /// ```compile_fail,E0277
 /// # use gridwise::prelude::*;
@@ -27,6 +77,7 @@ use super::{
 pub struct Span<'a, T> {
     start: *const T,
     len: usize,
+    home: Home,
     // The raw pointer makes a span neither Send nor Sync: it is made where the launch is asked for.
     _borrow: PhantomData<(&'a [T], *const T)>,
 }
@@ -39,19 +90,46 @@ impl<T> Clone for Span<'_, T> {
 impl<T> Copy for Span<'_, T> {}
 
 impl<'a, T: Pod> Span<'a, T> {
-    /// A view of a slice in host memory.
-    #[inline(always)]
-    pub(crate) fn new(slice: &'a [T]) -> Self {
+    /// A view of memory that may be a device's own.
+    ///
+    /// # Safety
+    /// `start` is aligned, and `home` has `len` elements there, initialised and not written for `'a`.
+    #[cfg(feature = "std")]
+    pub(crate) unsafe fn of_home(start: *const T, len: usize, home: Home) -> Self {
         Self {
-            start: slice.as_ptr(),
-            len: slice.len(),
+            start,
+            len,
+            home,
             _borrow: PhantomData,
         }
     }
 
-    /// The elements, for as long as the buffer is borrowed.
+    /// Whose memory it is, and where there.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn lies(self) -> (Home, *const T) {
+        (self.home, self.start)
+    }
+
+    /// Elements in the view.
     #[inline(always)]
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// Whether the view has no elements.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// The elements, for as long as the buffer is borrowed.
+    ///
+    /// # Panics
+    /// On the host, if it is a view of a GPU's memory.
+    #[inline(always)]
+    #[track_caller]
     pub fn as_slice(self) -> &'a [T] {
+        self.home.reach();
         // SAFETY: made from a slice that is borrowed, and so not written, for `'a`.
         unsafe { core::slice::from_raw_parts(self.start, self.len) }
     }
@@ -64,7 +142,12 @@ impl<'a, T: Pod> Span<'a, T> {
     #[track_caller]
     pub fn range(self, range: impl RangeBounds<usize>) -> Self {
         let Range { start, end } = resolve(range, self.len);
-        Self::new(&self.as_slice()[start..end])
+        Self {
+            // SAFETY: `start` is inside the view or one past it.
+            start: unsafe { self.start.add(start) },
+            len: end - start,
+            ..self
+        }
     }
 }
 
@@ -95,6 +178,7 @@ impl<T: Pod> Deref for Span<'_, T> {
 pub struct SpanMut<'a, T> {
     start: *mut T,
     len: usize,
+    home: Home,
     _borrow: PhantomData<(&'a mut [T], *mut T)>,
 }
 
@@ -106,8 +190,29 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         Self {
             start: slice.as_mut_ptr(),
             len: slice.len(),
+            home: Home::HOST,
             _borrow: PhantomData,
         }
+    }
+
+    /// A view of memory that may be a device's own.
+    ///
+    /// # Safety
+    /// `start` is aligned, and `home` has `len` elements there, initialised and used by nobody else for `'a`.
+    #[cfg(feature = "std")]
+    pub(crate) unsafe fn of_home(start: *mut T, len: usize, home: Home) -> Self {
+        Self {
+            start,
+            len,
+            home,
+            _borrow: PhantomData,
+        }
+    }
+
+    /// Whose memory it is, and where there.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn lies(&self) -> (Home, *mut T) {
+        (self.home, self.start)
     }
 
     /// Elements in the view.
@@ -157,6 +262,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub unsafe fn get_unchecked<A: Acc>(&self, acc: A, index: usize) -> T {
+        self.home.reach();
         // SAFETY: inside the view, by the caller.
         let place = Place::Global(unsafe { self.start.add(index) });
         // SAFETY: the view is of memory lent to the launch; `T: Pod` keeps it aligned.
@@ -170,6 +276,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub unsafe fn set_unchecked<A: Acc>(&self, acc: A, index: usize, value: T) {
+        self.home.reach();
         // SAFETY: inside the view, by the caller.
         let place = Place::Global(unsafe { self.start.add(index) });
         // SAFETY: the view is of memory lent to the launch.
@@ -189,6 +296,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         if index >= self.len {
             out_of_bounds(index, self.len)
         }
+        self.home.reach();
         // SAFETY: `index` is below the length.
         let place = unsafe { self.start.add(index) };
         // SAFETY: inside the view, and aligned for `T`.
@@ -209,6 +317,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         SpanMut {
             start,
             len: range.end - range.start,
+            home: self.home,
             _borrow: PhantomData,
         }
     }
@@ -223,6 +332,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub unsafe fn as_slice<A: Acc>(&self, acc: A) -> &'a [T] {
+        self.home.reach();
         acc.lend(Place::Global(self.start), self.len, false);
         // SAFETY: inside memory lent to the launch, initialised, and not written meanwhile, by the caller.
         unsafe { core::slice::from_raw_parts(self.start, self.len) }
@@ -238,6 +348,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub unsafe fn as_mut_slice<A: Acc>(&self, acc: A) -> &'a mut [T] {
+        self.home.reach();
         acc.lend(Place::Global(self.start), self.len, true);
         // SAFETY: inside memory lent to the launch, initialised, and not accessed otherwise meanwhile, by the caller.
         unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
@@ -255,6 +366,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         SpanMut {
             start,
             len: range.end - range.start,
+            home: self.home,
             _borrow: PhantomData,
         }
     }
@@ -271,12 +383,14 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         let rest = SpanMut {
             start,
             len: self.len - middle,
+            home: self.home,
             _borrow: PhantomData,
         };
         (
             SpanMut {
                 start: self.start,
                 len: middle,
+                home: self.home,
                 _borrow: PhantomData,
             },
             rest,
@@ -284,8 +398,13 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     }
 
     /// The memory, for copies by the host.
+    ///
+    /// # Panics
+    /// If it is a view of a GPU's memory.
     #[cfg(feature = "std")]
+    #[track_caller]
     pub(crate) fn into_slice(self) -> &'a mut [T] {
+        self.home.reach();
         // SAFETY: made from a slice that is borrowed for `'a`, and the only view of it, because `self` is not `Copy` and the
         // views that kernels make of it do not outlive their launch.
         unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }

@@ -30,6 +30,7 @@ pub const LINE_WORDS: usize = 32;
 
 /// Which barrier a cooperative launch uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
 pub enum BarrierShape {
     /// [`FlipBarrier`].
     Flip,
