@@ -7,18 +7,16 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum DriverError {
     /// A call failed.
-    #[error("{device}: {call} failed: {what} ({name}, {code})")]
+    #[error("{device}: {call} failed: {text}, {code}")]
     Call {
         /// The device.
-        device: String,
+        device: Box<str>,
         /// The function of the driver.
         call: &'static str,
         /// The driver's number for what happened.
         code: i32,
-        /// The driver's name for it.
-        name: String,
-        /// The driver's words for it.
-        what: String,
+        /// The driver's words for it, and its name.
+        text: Box<str>,
     },
     /// A kernel that failed has taken the device with it: nothing that was in its memory can be had back.
     #[error(
@@ -26,7 +24,7 @@ pub enum DriverError {
     )]
     Lost {
         /// The device.
-        device: String,
+        device: Box<str>,
         /// The kernel, or the last one that ran where it is not known which failed.
         kernel: &'static str,
     },
@@ -34,8 +32,8 @@ pub enum DriverError {
     #[error("{device} cannot reach memory of {owner}; copy it with a queue of that device, by way of the host")]
     OutOfReach {
         /// The queue's device.
-        device: String,
+        device: Box<str>,
         /// The device whose memory it is.
-        owner: String,
+        owner: Box<str>,
     },
 }

@@ -89,8 +89,8 @@ pub struct HangReport {
     pub threads_per_block: usize,
     /// Blocks that had not started.
     pub not_started: usize,
-    /// What it means if there are no threads in it.
-    without_threads: HangCause,
+    /// Whether the device tells where its threads stood.
+    told: bool,
 }
 
 /// Threads that a report prints in full.
@@ -109,15 +109,15 @@ impl HangReport {
             blocks,
             threads_per_block,
             not_started,
-            without_threads: HangCause::BetweenLaunches,
+            told: true,
         }
     }
 
-    /// A report that cannot say where the threads stood, but why not.
+    /// A report of a device that does not tell where its threads stood.
     #[cfg(feature = "cuda")]
-    pub(crate) fn without_threads(why: HangCause, blocks: usize, threads_per_block: usize) -> Self {
+    pub(crate) fn not_told(blocks: usize, threads_per_block: usize) -> Self {
         Self {
-            without_threads: why,
+            told: false,
             ..Self::new(Vec::new(), blocks, threads_per_block, 0)
         }
     }
@@ -126,8 +126,11 @@ impl HangReport {
     pub fn cause(&self) -> HangCause {
         let waits =
             |thread: &ThreadReport, what| matches!(thread.state, ThreadState::Waiting { what: w, .. } if w == what);
+        if !self.told {
+            return HangCause::NotTold;
+        }
         if self.threads.is_empty() {
-            return self.without_threads;
+            return HangCause::BetweenLaunches;
         }
         if self
             .threads

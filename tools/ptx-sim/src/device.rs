@@ -54,7 +54,7 @@ impl Default for Shape {
             memory: 1 << 30,
             steps: 20_000_000_000,
             polls: 2_000_000,
-            patience: 20_000,
+            patience: 10_000,
         }
     }
 }

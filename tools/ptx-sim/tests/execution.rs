@@ -491,6 +491,13 @@ ONE:
         words("", outside, &wild, Grid::new(1, 1), 1).unwrap_err().kind,
         FaultKind::IllegalInstruction
     );
+    // A trap inside says how it came there.
+    let trapping = outside.replace("ONE:", "ONE: trap;");
+    let fault = words("", &trapping, body, Grid::new(1, 1), 1).unwrap_err();
+    assert!(
+        fault.kind == FaultKind::Trap && fault.detail.contains("called at line"),
+        "{fault}"
+    );
     let endless = outside.replace("@%p1 bra ONE;", "");
     assert_eq!(
         words("", &endless, body, Grid::new(1, 1), 1).unwrap_err().kind,

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::graph::{Executable, Graph};
 use crate::stream::Stream;
-use ptx_sim::{Device, Loaded, Shape};
+use ptx_sim::{Device, LoadError, Loaded, Module, Shape};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -151,6 +151,9 @@ pub(crate) struct FunctionState {
     pub(crate) dynamic_shared: AtomicU32,
 }
 
+/// How many decoded texts are kept.
+const TEXTS: usize = 4;
+
 /// Everything.
 pub(crate) struct Driver {
     pub(crate) devices: Vec<Arc<DeviceState>>,
@@ -163,6 +166,8 @@ pub(crate) struct Driver {
     pub(crate) functions: Table<FunctionState>,
     pub(crate) graphs: Table<Graph>,
     pub(crate) executables: Table<Executable>,
+    /// Texts that were decoded, the latest last: a program loads the same one again and again.
+    texts: Mutex<Vec<(String, Arc<Module>)>>,
     /// Whether `cuInit` was called.
     pub(crate) initialised: AtomicBool,
 }
@@ -204,8 +209,23 @@ impl Driver {
             functions: Table::new(),
             graphs: Table::new(),
             executables: Table::new(),
+            texts: Mutex::default(),
             initialised: AtomicBool::new(false),
         }
+    }
+
+    /// The decoded text.
+    pub(crate) fn decode(&self, text: String) -> Result<Arc<Module>, LoadError> {
+        if let Some((_, module)) = lock(&self.texts).iter().find(|(known, _)| *known == text) {
+            return Ok(Arc::clone(module));
+        }
+        let module = Arc::new(Module::parse(&text)?);
+        let mut texts = lock(&self.texts);
+        if texts.len() == TEXTS {
+            texts.remove(0);
+        }
+        texts.push((text, Arc::clone(&module)));
+        Ok(module)
     }
 
     /// The device with this ordinal.

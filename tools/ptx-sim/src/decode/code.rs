@@ -139,7 +139,9 @@ pub(crate) enum Op {
     Exit,
     Trap,
     Breakpoint,
-    Sleep,
+    Sleep {
+        a: u32,
+    },
     Barrier(Box<Barrier>),
     Collective(Box<Collective>),
     ActiveMask {

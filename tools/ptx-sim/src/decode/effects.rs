@@ -51,7 +51,10 @@ pub(super) fn lower(lower: &mut Lower<'_>, parts: &Parts<'_>, operands: &[Operan
         ("exit", []) => lower.emit(Op::Exit),
         ("trap", []) => lower.emit(Op::Trap),
         ("brkpt", []) => lower.emit(Op::Breakpoint),
-        ("nanosleep", [_]) => lower.emit(Op::Sleep),
+        ("nanosleep", [a]) => {
+            let a = lower.source(a, U32)?;
+            lower.emit(Op::Sleep { a });
+        }
         ("pmevent", [_]) => lower.emit(Op::Nop),
         ("activemask", [d]) => {
             let d = lower.target(d)?;

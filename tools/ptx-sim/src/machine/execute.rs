@@ -9,6 +9,9 @@ use crate::decode::integer;
 use crate::decode::lift::{Lanes, Row};
 use crate::fault::{Fault, FaultKind};
 
+/// About how long a turn takes on a device.
+const NANOSECONDS_PER_TURN: u32 = 32;
+
 /// Why a warp's turn ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
@@ -225,7 +228,11 @@ pub(super) fn run(
                     warp.stand(lanes & !active, pc + 1);
                     continue 'group;
                 }
-                Op::Sleep => {
+                Op::Sleep { a } => {
+                    // Others of the warp need not sleep.
+                    if lanes == warp.ready {
+                        warp.turns_to_skip = (rows[*a as usize][leader] as u32 / NANOSECONDS_PER_TURN).clamp(1, 64);
+                    }
                     warp.stand(lanes, pc + 1);
                     return Ok(Event::Pause);
                 }

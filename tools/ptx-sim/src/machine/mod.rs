@@ -225,8 +225,12 @@ fn run(launch: &Launch<'_>, blocks: u64, resident: usize) -> Result<Statistics, 
         let at = state.random.below(runnable.len());
         let (slot, warp) = runnable[at];
         let (slot, warp) = (slot as usize, warp as usize);
-        let budget = 1 + (state.random.next() & 127);
         let block = &mut slots[slot];
+        if block.warps[warp].turns_to_skip != 0 {
+            block.warps[warp].turns_to_skip -= 1;
+            continue;
+        }
+        let budget = 1 + (state.random.next() & 127);
         let event = execute::run(launch, &mut state, block, warp, budget).map_err(fault)?;
         if let Event::Barrier { pc, lanes } = event {
             barrier::arrive(launch, &mut state, block, warp, pc, lanes).map_err(fault)?;

@@ -18,21 +18,30 @@ pub(super) fn at(
     detail: impl Into<String>,
 ) -> Fault {
     let line = launch.module.lines[pc as usize];
+    let mut detail = detail.into();
+    // Innermost first.
+    for back in block.warps[warp].calls[lane].iter().rev().take(4) {
+        let separator = if detail.is_empty() { "" } else { ", " };
+        detail += &format!("{separator}called at line {}", launch.module.lines[back.pc as usize]);
+    }
     Fault {
         kind,
         kernel: launch.kernel.name.clone(),
         line,
-        instruction: launch
-            .module
-            .text
-            .get((line as usize).wrapping_sub(1))
-            .cloned()
-            .unwrap_or_default(),
+        instruction: text(launch, line).to_owned(),
         block: block.index,
         thread: Block::thread(launch, warp as u32, lane),
         address: None,
-        detail: detail.into(),
+        detail,
     }
+}
+
+/// A line of the PTX text.
+fn text<'a>(launch: &Launch<'a>, line: u32) -> &'a str {
+    let index = (line as usize).checked_sub(1);
+    index
+        .and_then(|index| launch.module.text.get(index))
+        .map_or("", String::as_str)
 }
 
 /// A fault of the launch as a whole, laid on the first thread that lives.
@@ -76,17 +85,10 @@ fn places(launch: &Launch<'_>, blocks: &[Block]) -> String {
             }
         }
     }
-    let text = |line: u32| {
-        launch
-            .module
-            .text
-            .get((line as usize).wrapping_sub(1))
-            .map_or("", String::as_str)
-    };
     let mut parts: Vec<String> = counts
         .iter()
         .take(8)
-        .map(|(&line, n)| format!("{n} at line {line} (`{}`)", text(line)))
+        .map(|(&line, n)| format!("{n} at line {line} (`{}`)", text(launch, line)))
         .collect();
     if counts.len() > 8 {
         parts.push(format!("and {} more places", counts.len() - 8));

@@ -26,6 +26,8 @@ pub(super) struct Warp {
     pub(super) ready: u32,
     /// Threads that wait for others of the warp.
     pub(super) meeting: u32,
+    /// It sleeps: so many of its turns are nothing.
+    pub(super) turns_to_skip: u32,
     /// Whether it is among the warps that take turns.
     pub(super) queued: bool,
     pub(super) pc: [u32; 32],
@@ -60,6 +62,7 @@ impl Warp {
             live: present,
             ready: present,
             meeting: 0,
+            turns_to_skip: 0,
             queued: false,
             pc: [launch.kernel.start; 32],
             function: [launch.kernel_index; 32],

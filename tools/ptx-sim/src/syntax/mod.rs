@@ -3,6 +3,9 @@
 mod lexer;
 mod parser;
 
+#[cfg(test)]
+mod test;
+
 use std::fmt;
 
 /// Why a text was refused, and in which line of it.

@@ -158,7 +158,7 @@ impl Context {
         match self.lost.get() {
             None => Ok(()),
             Some(kernel) => Err(DriverError::Lost {
-                device: self.name(),
+                device: self.name().into(),
                 kernel,
             }),
         }
@@ -186,11 +186,10 @@ impl Context {
 fn error_of(driver: &Driver, device: &str, refusal: Refusal) -> DriverError {
     let (name, what) = driver.text_of(refusal.status);
     DriverError::Call {
-        device: device.to_owned(),
+        device: device.into(),
         call: refusal.call,
         code: refusal.status,
-        name,
-        what,
+        text: format!("{what} ({name})").into(),
     }
 }
 

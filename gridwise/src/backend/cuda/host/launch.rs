@@ -15,7 +15,7 @@ use crate::{
     host::{
         driver::DriverError,
         launch::{Demand, LaunchError, LaunchPlan},
-        report::{HangCause, HangReport},
+        report::HangReport,
         residency::LimitedBy,
     },
     kernel::{
@@ -249,7 +249,7 @@ fn timed_out(plan: &LaunchPlan) -> LaunchError {
     LaunchError::TimedOut {
         kernel: plan.kernel,
         after: plan.timeout.unwrap_or_default(),
-        report: HangReport::without_threads(HangCause::NotTold, plan.blocks, plan.threads),
+        report: HangReport::not_told(plan.blocks, plan.threads),
     }
 }
 

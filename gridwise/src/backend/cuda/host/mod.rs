@@ -98,8 +98,8 @@ impl CudaDevice {
     pub(crate) fn reaches(&self, home: Home) -> Result<(), DriverError> {
         match home.ordinal() {
             Some(ordinal) if ordinal != self.context.ordinal() => Err(DriverError::OutOfReach {
-                device: self.context.name(),
-                owner: format!("cuda:{ordinal}"),
+                device: self.context.name().into(),
+                owner: format!("cuda:{ordinal}").into(),
             }),
             _ => Ok(()),
         }
@@ -138,23 +138,22 @@ impl CudaDevice {
     /// The function of a kernel in the latest module that has it. The library's own kernels are loaded when they are first
     /// wanted: that takes the driver's compiler some time.
     fn function(&self, demand: &Demand) -> Result<Function, LaunchError> {
-        let find = || {
-            let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
-            modules.iter().rev().find_map(|module| module.of(demand.entry))
-        };
-        let mut function = find();
-        if function.is_none() && (demand.entry)(prebuilt::MODULE.exports).is_some() {
-            match self.load(prebuilt::MODULE) {
-                Ok(()) => function = find(),
-                Err(LoadError::Refused { source, .. } | LoadError::Driver(source)) => {
-                    let kernel = demand.kernel;
-                    return Err(LaunchError::Driver { kernel, source });
-                }
-                // It would not be what the library was tested with.
-                Err(LoadError::Missing { .. } | LoadError::Layout { .. }) => {}
-            }
+        if let Some(function) = self.find(demand) {
+            return Ok(function);
         }
-        function.ok_or_else(|| self.not_exported(demand))
+        let is_own = (demand.entry)(prebuilt::MODULE.exports).is_some();
+        if is_own && self.context.alive().is_ok() {
+            self.load(prebuilt::MODULE).map_err(|source| LaunchError::Load {
+                kernel: demand.kernel,
+                source: Box::new(source),
+            })?;
+        }
+        self.find(demand).ok_or_else(|| self.not_exported(demand))
+    }
+
+    fn find(&self, demand: &Demand) -> Option<Function> {
+        let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
+        modules.iter().rev().find_map(|module| module.of(demand.entry))
     }
 
     fn not_exported(&self, demand: &Demand) -> LaunchError {

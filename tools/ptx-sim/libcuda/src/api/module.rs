@@ -59,14 +59,16 @@ fn load(place: Out<u64>, image: Text) -> Result<(), (Error, String)> {
         return Err((Error::INVALID_IMAGE, "only PTX is known here".to_owned()));
     }
     let text = String::from_utf8(bytes).map_err(|_| (Error::INVALID_PTX, "the text is not UTF-8".to_owned()))?;
-    let module = Module::parse(&text).map_err(|error| (Error::INVALID_PTX, format!("ptx-sim: {error}")))?;
+    let module = driver()
+        .decode(text)
+        .map_err(|error| (Error::INVALID_PTX, format!("ptx-sim: {error}")))?;
     if let Some(refusal) = refusal(&module, driver().version, context.device.shape.capability) {
         return Err(refusal);
     }
     let loaded = context
         .device
         .sim
-        .load(&Arc::new(module))
+        .load(&module)
         .ok_or_else(|| plain(Error::OUT_OF_MEMORY))?;
     place
         .set(driver().modules.add(Arc::new(ModuleState { loaded })))
