@@ -8,7 +8,7 @@ use gridwise::{
     prelude::*,
 };
 
-use conformance_kernels::block_barrier::{Halving, LeavesEarly, Loop, Loops, VoteOrders, Votes};
+use conformance_kernels::block_barrier::{Branches, Halving, LeavesEarly, Loop, Loops, VoteOrders, Votes};
 
 use crate::support::{grids, queue, team};
 
@@ -180,6 +180,30 @@ pub(crate) fn a_masked_last_step_reaches_the_barrier(device: &Device) {
 // fault A2.13: a fast thread runs into a later barrier.
 pub(crate) fn many_barriers_in_a_row_keep_threads_in_step(device: &Device) {
     check(device, Loop::InStep, |threads| (0..threads as u32).collect());
+}
+
+pub(crate) fn branches_about_a_barrier_leave_it_one(device: &Device) {
+    let queue = queue(device);
+    for threads in [1, 2, 4, 8] {
+        if threads > 1 && team(device, threads) != Some(threads) {
+            continue;
+        }
+        for from in 0..=threads {
+            let mut out = queue.upload(&vec![5; threads]).unwrap();
+            let kernel = Branches {
+                from,
+                out: out.span_mut(),
+            };
+            queue.launch(Blocks::Exactly(1).threads(threads), kernel).unwrap();
+            let expected: Vec<u32> = (0..threads)
+                .map(|thread| {
+                    let neighbour = if (thread + 1) % threads >= from { 15 } else { 7 };
+                    neighbour + if thread >= from { 1500 } else { 1000 }
+                })
+                .collect();
+            assert_eq!(queue.download(&out).unwrap(), expected, "from {from} of {threads}");
+        }
+    }
 }
 
 pub(crate) fn votes_are_counted(device: &Device) {

@@ -72,6 +72,7 @@ macro_rules! tests {
                 a_barrier_under_a_uniform_condition_meets,
                 conditional_barriers_in_nested_loops_run_everything_once,
                 a_masked_last_step_reaches_the_barrier,
+                branches_about_a_barrier_leave_it_one,
                 votes_are_counted,
                 a_vote_orders_memory,
                 many_barriers_in_a_row_keep_threads_in_step,

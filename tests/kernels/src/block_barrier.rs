@@ -181,6 +181,39 @@ pub fn cells_seen<A: Acc>(acc: A, cells: SharedArray<u32, MOST_THREADS>, asked: 
     u32::from(asked && (0..acc.thread_count()).all(|thread| cells.get(acc, thread) == 1))
 }
 
+/// Branches on one condition before and after a barrier: a compiler that joins the branches must not make two barriers of it.
+#[repr(C)]
+pub struct Branches<'a> {
+    /// Threads from this one on take the other arms.
+    pub from: usize,
+    pub out: SpanMut<'a, u32>,
+}
+
+// SAFETY: each thread writes its own cell and its own element; cells are read past the barrier.
+unsafe impl Kernel for Branches<'_> {
+    const NAME: &'static str = "branches";
+    type Shared = SharedArray<u32, MOST_THREADS>;
+
+    fn run<A: Acc>(self, acc: A, cells: Self::Shared) {
+        let (thread, threads) = (acc.thread_index(), acc.thread_count());
+        let late = thread >= self.from;
+        let mut local = 1;
+        if late {
+            local = self.out.get(acc, thread) + 10;
+            cells.set(acc, thread, local);
+        } else {
+            cells.set(acc, thread, 7);
+        }
+        acc.sync_block();
+        let neighbour = cells.get(acc, (thread + 1) % threads);
+        if late {
+            self.out.set(acc, thread, 100 * local + neighbour);
+        } else {
+            self.out.set(acc, thread, 1000 * local + neighbour);
+        }
+    }
+}
+
 /// Every combination of votes of a block, one after the other.
 #[repr(C)]
 pub struct Votes<'a> {

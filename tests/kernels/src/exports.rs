@@ -16,6 +16,7 @@ gridwise::export! {
     "bb_leaves_early" = kernel block_barrier::LeavesEarly<'static>;
     "bb_halving" = kernel block_barrier::Halving<'static>;
     "bb_loops" = kernel block_barrier::Loops<'static>;
+    "bb_branches" = kernel block_barrier::Branches<'static>;
     "bb_votes" = kernel block_barrier::Votes<'static>;
     "bb_vote_orders" = kernel block_barrier::VoteOrders<'static>;
 
