@@ -309,29 +309,25 @@ fn shared_after<S: SharedLayout>(reserved: usize, dynamic_len: usize) -> usize {
 impl Demand {
     pub(crate) fn of<K: Kernel>(kernel: &K) -> Self {
         Self {
+            kernel: K::NAME,
+            dynamic_len: kernel.dynamic_len(),
+            shared_after: shared_after::<K::Shared>,
             #[cfg(feature = "cuda")]
             entry: |exports| exports.entry::<K>(Form::Plain),
-            ..Self::new::<K, K::Shared>(K::NAME, kernel.dynamic_len())
+            #[cfg(feature = "cuda")]
+            type_name: std::any::type_name::<K>(),
         }
     }
 
     pub(crate) fn of_grid<K: GridKernel>(kernel: &K) -> Self {
         Self {
+            kernel: K::NAME,
+            dynamic_len: kernel.dynamic_len(),
+            shared_after: shared_after::<K::Shared>,
             #[cfg(feature = "cuda")]
             entry: |exports| exports.entry::<K>(Form::Cooperative),
-            ..Self::new::<K, K::Shared>(K::NAME, kernel.dynamic_len())
-        }
-    }
-
-    fn new<K, S: SharedLayout>(kernel: &'static str, dynamic_len: usize) -> Self {
-        Self {
-            kernel,
-            dynamic_len,
-            #[cfg(feature = "cuda")]
-            entry: |_| None,
             #[cfg(feature = "cuda")]
             type_name: std::any::type_name::<K>(),
-            shared_after: shared_after::<S>,
         }
     }
 
