@@ -48,11 +48,47 @@ pub fn table() -> Table {
     table
 }
 
+/// Text in lines that are indented and no wider than tables. A word that is too long stands alone.
+pub fn paragraph(text: &str, indent: usize) -> String {
+    let margin = " ".repeat(indent);
+    let mut lines = vec![margin.clone()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is a first line");
+        let (length, more) = (line.chars().count(), word.chars().count());
+        if length > indent && length + 1 + more > usize::from(WIDTH) {
+            lines.push(format!("{margin}  {word}"));
+        } else {
+            if length > indent {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
+}
+
 /// `1 block`, `2 blocks`, `2 entries`.
 pub fn plural(count: usize, noun: &str) -> String {
     match noun.strip_suffix('y') {
         _ if count == 1 => format!("{count} {noun}"),
         Some(stem) => format!("{count} {stem}ies"),
         None => format!("{count} {noun}s"),
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn a_paragraph_breaks_between_words_before_80_columns() {
+        let text = paragraph(&"word ".repeat(40), 3);
+        assert!(
+            text.lines().all(|line| line.starts_with("   ") && line.len() <= 80),
+            "{text}"
+        );
+        assert_eq!(text.split_whitespace().count(), 40);
+        assert!(text.lines().count() < 5, "{text}");
+        assert_eq!(paragraph("", 1), " ");
     }
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use gridwise::host::device::{CoreLimit, Device, DeviceProperties, WaitPolicy};
+use gridwise::host::{
+    cuda,
+    device::{CoreLimit, Device, DeviceError, DeviceProperties, WaitPolicy},
+};
 use serde::Serialize;
 
 use crate::{
@@ -50,10 +53,21 @@ struct Entry {
     threads_per_block: usize,
     shared_bytes: usize,
     wait: String,
+    gpu: Option<Gpu>,
     barrier_nanoseconds: Option<u64>,
     launch_nanoseconds: Option<u64>,
     #[serde(skip)]
     properties: DeviceProperties,
+}
+
+/// What else there is to say of a GPU.
+#[derive(Serialize)]
+struct Gpu {
+    model: String,
+    compute_capability: String,
+    memory_bytes: usize,
+    cuda_version_of_driver: String,
+    cooperative_launch: bool,
 }
 
 /// Makes a cell of the table.
@@ -63,7 +77,7 @@ type Describe = fn(&Entry) -> String;
 #[derive(Serialize)]
 struct Missing {
     kind: &'static str,
-    why: &'static str,
+    why: String,
 }
 
 impl Inventory {
@@ -77,10 +91,10 @@ impl Inventory {
         Ok(Self {
             default: default.name(),
             devices: devices.iter().map(Entry::of).collect(),
-            missing: vec![Missing {
-                kind: "cuda",
-                why: "not built into this version of gridwise; GPUs are not used",
-            }],
+            missing: why_no_gpu()
+                .map(|why| Missing { kind: "cuda", why })
+                .into_iter()
+                .collect(),
         })
     }
 
@@ -102,9 +116,22 @@ impl Inventory {
             table.add_row(std::iter::once(label.to_owned()).chain(self.devices.iter().map(describe)));
         }
         let mut text = table.trim_fmt();
-        text += "\n\n Not here:\n";
+        text += "\n";
+        for (entry, gpu) in self
+            .devices
+            .iter()
+            .filter_map(|entry| Some((entry, entry.gpu.as_ref()?)))
+        {
+            text += "\n";
+            text += &console::paragraph(&format!("{}: {}", entry.name, gpu.words()), 1);
+            text += "\n";
+        }
+        if !self.missing.is_empty() {
+            text += "\n Not here:\n";
+        }
         for missing in &self.missing {
-            text += &format!("   {}: {}\n", missing.kind, missing.why);
+            text += &console::paragraph(&format!("{}: {}", missing.kind, missing.why), 3);
+            text += "\n";
         }
         text += match device::from_environment() {
             Some(_) => "\n The first is the default, as GRIDWISE_DEVICE names it.",
@@ -135,6 +162,13 @@ impl Entry {
             threads_per_block: properties.threads_per_block,
             shared_bytes: properties.shared_bytes,
             wait: properties.wait.to_string(),
+            gpu: properties.gpu.as_ref().map(|gpu| Gpu {
+                model: gpu.model.clone(),
+                compute_capability: format!("{}.{}", gpu.compute_capability.0, gpu.compute_capability.1),
+                memory_bytes: gpu.memory_bytes,
+                cuda_version_of_driver: gpu.driver.clone(),
+                cooperative_launch: gpu.cooperative_launch,
+            }),
             barrier_nanoseconds: costs.map(|costs| nanoseconds(costs.barrier)),
             launch_nanoseconds: costs.map(|costs| nanoseconds(costs.launch)),
             properties,
@@ -142,6 +176,9 @@ impl Entry {
     }
 
     fn cores(&self) -> String {
+        if self.gpu.is_some() {
+            return plural(self.cores, "multiprocessor");
+        }
         match self.properties.limited_by {
             CoreLimit::Machine => format!("{}, all of the machine", self.cores),
             limit => format!("{} of {}, limited by {limit}", self.cores, self.cores_of_machine),
@@ -149,6 +186,9 @@ impl Entry {
     }
 
     fn workers(&self) -> String {
+        if self.gpu.is_some() {
+            return format!("{}, as threads", self.workers);
+        }
         let sharing = if self.workers > self.cores {
             ", more than cores: they take turns"
         } else {
@@ -166,6 +206,9 @@ impl Entry {
     }
 
     fn waiting(&self) -> String {
+        if self.gpu.is_some() {
+            return "in the driver".to_owned();
+        }
         let how = match self.properties.wait {
             WaitPolicy::Active => "spins for ever",
             WaitPolicy::Adaptive => "spins, yields, then sleeps",
@@ -180,6 +223,36 @@ impl Entry {
             CoreLimit::Quota => Some("More cores: raise the processor quota of the cgroup (cpu.max, docker --cpus)."),
             _ => None,
         }
+    }
+}
+
+impl Gpu {
+    fn words(&self) -> String {
+        let cooperative = if self.cooperative_launch {
+            "Grids that fit synchronise in one launch."
+        } else {
+            "It takes no cooperative launches: phases run by relaunch."
+        };
+        format!(
+            "a {} of compute capability {}, with {:.1} GiB; its driver is for CUDA {}. {cooperative} It runs the kernels of \
+             modules that a program loads.",
+            self.model,
+            self.compute_capability,
+            self.memory_bytes as f64 / f64::from(1 << 30),
+            self.cuda_version_of_driver
+        )
+    }
+}
+
+/// Why there is no GPU among the devices, if so.
+fn why_no_gpu() -> Option<String> {
+    match cuda::device_count() {
+        Ok(0) => Some("there is a driver, and it finds no GPU".to_owned()),
+        Ok(_) => None,
+        Err(DeviceError::CudaNotBuilt) => {
+            Some("this program was built without it; for GPUs: cargo install gridwise-cli --features cuda".to_owned())
+        }
+        Err(error) => Some(error.to_string()),
     }
 }
 

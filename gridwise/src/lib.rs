@@ -37,15 +37,14 @@
 //! # }
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics))]
 
 #[cfg(all(feature = "std", target_arch = "nvptx64"))]
 compile_error!("on a GPU there is no std: a crate of kernels depends on gridwise with `default-features = false`");
 
 pub mod kernel;
 
-#[cfg(feature = "std")]
 pub mod algorithm;
-#[cfg(feature = "std")]
 mod backend;
 #[cfg(feature = "std")]
 pub mod check;
@@ -57,7 +56,22 @@ mod sync;
 #[cfg(feature = "std")]
 pub use host::error::Error;
 
+pub use backend::cuda::exports::{Entry, Exports, Form, Layout, Module};
 pub use bytemuck::Pod;
+
+/// What [`export!`] expands to.
+#[doc(hidden)]
+pub mod export_support {
+    #[cfg(target_arch = "nvptx64")]
+    pub use crate::backend::cuda::device::{run_grid_kernel, run_kernel};
+    pub use crate::{
+        backend::cuda::parameters::Parameters,
+        kernel::{
+            phased::{PersistentForm, RelaunchForm},
+            queue::TaskForm,
+        },
+    };
+}
 
 /// The names that kernels and the programs around them use all the time.
 pub mod prelude {

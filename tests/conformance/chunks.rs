@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use gridwise::prelude::*;
 
+use conformance_kernels::chunks::{Hands, Insist, Note, Stuck, Visit};
+
 use crate::support::{grids, lengths, queue};
 
 const POLICIES: [Chunking; 7] = [
@@ -15,69 +17,6 @@ const POLICIES: [Chunking; 7] = [
     Chunking::Factoring { minimum: 1 },
     Chunking::Factoring { minimum: 7 },
 ];
-
-/// What hands out ranges.
-trait Hands {
-    fn each<A: Acc>(&self, acc: A, take: impl FnMut(Range<usize>));
-}
-impl Hands for ChunkCounter<'_> {
-    fn each<A: Acc>(&self, acc: A, take: impl FnMut(Range<usize>)) {
-        self.claims(acc).for_each(take);
-    }
-}
-impl Hands for TwoLevelQueue<'_> {
-    fn each<A: Acc>(&self, acc: A, take: impl FnMut(Range<usize>)) {
-        self.claims(acc).for_each(take);
-    }
-}
-
-/// Counts the visits of each index by one thread of the block that claimed it.
-#[repr(C)]
-struct Visit<'a, H> {
-    hands: H,
-    visits: SpanMut<'a, u32>,
-}
-
-// SAFETY: the visits are atomic.
-unsafe impl<H: Hands> Kernel for Visit<'_, H> {
-    const NAME: &'static str = "visit";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        self.hands.each(acc, |range| {
-            for i in acc.threads_in_block(range) {
-                self.visits.atomic(i).fetch_add(acc, 1, Ordering::Relaxed);
-            }
-        });
-    }
-}
-
-/// Notes each range that is handed out, and in how many threads.
-#[repr(C)]
-struct Note<'a, H> {
-    hands: H,
-    used: SpanMut<'a, u64>,
-    ranges: SpanMut<'a, u64>,
-    threads: SpanMut<'a, u64>,
-}
-
-// SAFETY: a place of `ranges` belongs to the thread that drew it; the rest is atomic.
-unsafe impl<H: Hands> Kernel for Note<'_, H> {
-    const NAME: &'static str = "note";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        self.hands.each(acc, |range| {
-            let sum = (range.start as u64).wrapping_mul(31).wrapping_add(range.end as u64);
-            self.threads.atomic(0).fetch_add(acc, sum, Ordering::Relaxed);
-            if acc.thread_index() == 0 {
-                let place = 2 * self.used.atomic(0).fetch_add(acc, 1, Ordering::Relaxed) as usize;
-                self.ranges.set(acc, place, range.start as u64);
-                self.ranges.set(acc, place + 1, range.end as u64);
-            }
-        });
-    }
-}
 
 /// The ranges handed out to one thread each of three blocks, sorted, and checked to cover `0..len` exactly once.
 fn noted<H: Hands>(device: &Device, len: usize, most: usize, hands: H) -> Vec<Range<u64>> {
@@ -159,27 +98,6 @@ pub(crate) fn only_the_last_chunk_is_short(device: &Device) {
     assert!(ranges[..126].iter().all(|range| range.end - range.start == 8));
 }
 
-/// Claims past the end; tells how often it got something.
-#[repr(C)]
-struct Insist<'a> {
-    counter: ChunkCounter<'a>,
-    got: SpanMut<'a, u32>,
-}
-
-// SAFETY: the count is atomic.
-unsafe impl Kernel for Insist<'_> {
-    const NAME: &'static str = "insist";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        for _ in 0..10 {
-            if self.counter.claim(acc).is_some() && acc.thread_index() == 0 {
-                self.got.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
-            }
-        }
-    }
-}
-
 pub(crate) fn a_counter_that_is_used_up_stays_so(device: &Device) {
     let queue = queue(device);
     for len in [0, 1, 5] {
@@ -257,35 +175,6 @@ pub(crate) fn a_two_level_queue_hands_out_every_index_once(device: &Device) {
                     vec![1; len],
                     "{grid:?} {per_block} {small}"
                 );
-            }
-        }
-    }
-}
-
-/// The first index waits until all the others are done: the block that has it cannot help.
-#[repr(C)]
-struct Stuck<'a> {
-    queue: TwoLevelQueue<'a>,
-    len: usize,
-    done: SpanMut<'a, u32>,
-}
-
-// SAFETY: the count is atomic. It ends if others take what the waiting block has in its large piece.
-unsafe impl GridKernel for Stuck<'_> {
-    const NAME: &'static str = "stuck";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        for range in self.queue.claims(acc) {
-            assert_eq!(range.end - range.start, 1);
-            if acc.thread_index() == 0 {
-                if range.start == 0 {
-                    let others = self.len as u32 - 1;
-                    self.done
-                        .atomic(0)
-                        .wait_until(acc, Ordering::Acquire, |done| done == others);
-                }
-                self.done.atomic(0).fetch_add(acc, 1, Ordering::Release);
             }
         }
     }

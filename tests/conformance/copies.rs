@@ -7,7 +7,9 @@ use std::{
 
 use gridwise::{Pod, host::buffer::CopyError, prelude::*};
 
-use crate::support::{lengths, queue};
+use conformance_kernels::copies::Double;
+
+use crate::support::{self, lengths, queue};
 
 fn there_and_back<T: Pod + PartialEq + Debug>(device: &Device, data: &[T]) {
     let queue = queue(device);
@@ -123,7 +125,7 @@ pub(crate) fn a_buffer_without_memory_is_an_error(device: &Device) {
 
 pub(crate) fn buffers_outlive_queue_and_device(device: &Device) {
     let buffer = {
-        let device = Device::open(&device.name()).unwrap();
+        let device = support::open(&device.name());
         let queue = queue(&device);
         let mut buffer = queue.upload(&[1_u32, 2, 3]).unwrap();
         queue
@@ -132,24 +134,6 @@ pub(crate) fn buffers_outlive_queue_and_device(device: &Device) {
         buffer
     };
     assert_eq!(queue(device).download(&buffer).unwrap(), [2, 4, 6]);
-}
-
-/// Doubles every element.
-#[repr(C)]
-struct Double<'a> {
-    out: SpanMut<'a, u32>,
-}
-
-// SAFETY: each thread accesses its own elements.
-unsafe impl Kernel for Double<'_> {
-    const NAME: &'static str = "double";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        for i in acc.threads_in_grid(0..self.out.len()) {
-            self.out.set(acc, i, 2 * self.out.get(acc, i));
-        }
-    }
 }
 
 pub(crate) fn a_buffer_given_to_enqueued_work_stays_valid(device: &Device) {

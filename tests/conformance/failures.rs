@@ -10,6 +10,8 @@ use gridwise::{
     prelude::*,
 };
 
+use conformance_kernels::failures::{Endless, EndlessInTheBlock, Forlorn, HandMade, Healthy, PastTheEnd, ShortBlocks};
+
 use crate::support::{blocks_of, is_checking, options, queue, several_blocks, team};
 
 /// What the other threads do while one panics.
@@ -77,23 +79,6 @@ unsafe impl GridKernel for Fails<'_> {
     }
 }
 
-/// Counts its threads past a block barrier.
-#[repr(C)]
-struct Healthy<'a> {
-    count: SpanMut<'a, u32>,
-}
-
-// SAFETY: the count is atomic.
-unsafe impl Kernel for Healthy<'_> {
-    const NAME: &'static str = "healthy";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        acc.sync_block();
-        self.count.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
-    }
-}
-
 fn assert_usable(queue: &Queue) {
     let mut count = queue.device().zeroed(1).unwrap();
     let threads = queue.device().properties().workers;
@@ -145,6 +130,9 @@ fn fails(device: &Device, blocks: usize, threads: usize, meanwhile: Meanwhile, p
 }
 
 pub(crate) fn a_panic_names_block_thread_and_message(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     for blocks in [1, 2, 30] {
         fails(
             device,
@@ -159,6 +147,9 @@ pub(crate) fn a_panic_names_block_thread_and_message(device: &Device) {
 
 // fault A11.7: thread 3 of a block panics before the barrier.
 pub(crate) fn a_panic_releases_a_block_barrier(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     let Some(threads) = team(device, 4) else { return };
     for blocks in [1, 5] {
         fails(device, blocks, threads, Meanwhile::BlockBarrier, Duration::ZERO, false);
@@ -167,6 +158,9 @@ pub(crate) fn a_panic_releases_a_block_barrier(device: &Device) {
 
 // fault A2.17: some have arrived at the grid barrier, and one never will.
 pub(crate) fn a_panic_releases_a_grid_barrier(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     for threads in 1..=team(device, 3).unwrap_or(1) {
         let blocks = blocks_of(device, threads);
         fails(device, blocks, threads, Meanwhile::GridBarrier, Duration::ZERO, true);
@@ -175,6 +169,9 @@ pub(crate) fn a_panic_releases_a_grid_barrier(device: &Device) {
 
 // fault A11.8: others wait for a word that the one that panicked would have stored.
 pub(crate) fn a_panic_releases_a_wait(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     if let Some(blocks) = several_blocks(device) {
         fails(
             device,
@@ -193,6 +190,9 @@ pub(crate) fn a_panic_releases_a_wait(device: &Device) {
 
 // fault A11.11: one leaves while the others have gone to sleep.
 pub(crate) fn a_panic_releases_threads_that_sleep(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     let pause = Duration::from_millis(30);
     if let Some(threads) = team(device, 4) {
         fails(device, 1, threads, Meanwhile::BlockBarrier, pause, false);
@@ -203,29 +203,11 @@ pub(crate) fn a_panic_releases_threads_that_sleep(device: &Device) {
     }
 }
 
-/// A grid barrier by hand in a plain launch: every block counts itself and waits for all.
-#[repr(C)]
-struct HandMade<'a> {
-    count: SpanMut<'a, u32>,
-}
-
-// SAFETY: the count is atomic. That blocks wait for others that may not be resident is what is tested.
-unsafe impl Kernel for HandMade<'_> {
-    const NAME: &'static str = "hand_made";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        let (count, all) = (self.count.atomic(0), acc.block_count() as u32);
-        if acc.thread_index() == 0 {
-            count.fetch_add(acc, 1, Ordering::AcqRel);
-            count.wait_until(acc, Ordering::Acquire, |count| count == all);
-        }
-        acc.sync_block();
-    }
-}
-
 // fault A1.1, A11.10: every resident block waits for one that cannot start before they end.
 pub(crate) fn every_block_waiting_for_one_that_never_starts_is_reported(device: &Device) {
+    if !crate::support::proves_deadlocks(device) {
+        return;
+    }
     let queue = queue(device);
     let fits = device.most_resident_blocks();
     for (blocks, missing) in [(fits + 1, 1), (2 * fits + 3, fits + 3)] {
@@ -253,23 +235,10 @@ pub(crate) fn every_block_waiting_for_one_that_never_starts_is_reported(device: 
     }
 }
 
-/// Waits for what nobody does.
-#[repr(C)]
-struct Forlorn<'a> {
-    word: SpanMut<'a, u32>,
-}
-
-// SAFETY: the word is atomic.
-unsafe impl Kernel for Forlorn<'_> {
-    const NAME: &'static str = "forlorn";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        self.word.atomic(0).wait_until(acc, Ordering::Acquire, |word| word == 1);
-    }
-}
-
 pub(crate) fn a_wait_that_nobody_ends_is_reported(device: &Device) {
+    if !crate::support::proves_deadlocks(device) {
+        return;
+    }
     let queue = queue(device);
     let mut word = device.zeroed(1).unwrap();
     match queue.launch(Blocks::Exactly(1), Forlorn { word: word.span_mut() }) {
@@ -309,6 +278,9 @@ unsafe impl GridKernel for Late {
 }
 
 pub(crate) fn a_time_limit_names_barrier_and_round(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     let Some(blocks) = several_blocks(device) else { return };
     if is_checking(device) {
         return; // one thread runs at a time there: the others have not come as far when it sleeps
@@ -350,23 +322,10 @@ pub(crate) fn a_time_limit_names_barrier_and_round(device: &Device) {
     assert_usable(&device.queue_with(options()));
 }
 
-/// Meets for ever.
-#[repr(C)]
-struct Endless;
-
-// SAFETY: it touches no memory.
-unsafe impl GridKernel for Endless {
-    const NAME: &'static str = "endless";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        loop {
-            acc.sync_grid();
-        }
-    }
-}
-
 pub(crate) fn endless_rounds_are_given_up(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let queue = device.queue_with(options().timeout(Duration::from_millis(100)));
     match queue.launch_cooperative(Blocks::Resident, Endless) {
         Err(LaunchError::TimedOut { report, .. }) => {
@@ -377,23 +336,10 @@ pub(crate) fn endless_rounds_are_given_up(device: &Device) {
     assert_usable(&device.queue_with(options()));
 }
 
-/// Meets the threads of its block for ever: they are never late for each other.
-#[repr(C)]
-struct EndlessInTheBlock;
-
-// SAFETY: it touches no memory; all threads meet the same barriers.
-unsafe impl Kernel for EndlessInTheBlock {
-    const NAME: &'static str = "endless_in_the_block";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        loop {
-            acc.sync_block();
-        }
-    }
-}
-
 pub(crate) fn endless_block_barriers_are_given_up(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let Some(threads) = team(device, 2) else { return };
     let queue = device.queue_with(options().timeout(Duration::from_millis(100)));
     let result = queue.launch(Blocks::Exactly(1).threads(threads), EndlessInTheBlock);
@@ -401,21 +347,10 @@ pub(crate) fn endless_block_barriers_are_given_up(device: &Device) {
     assert_usable(&device.queue_with(options()));
 }
 
-/// A millisecond of work a block.
-#[repr(C)]
-struct ShortBlocks;
-
-// SAFETY: it touches no memory.
-unsafe impl Kernel for ShortBlocks {
-    const NAME: &'static str = "short_blocks";
-    type Shared = ();
-
-    fn run<A: Acc>(self, _: A, _: ()) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 pub(crate) fn many_short_blocks_are_given_up(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let queue = device.queue_with(options().timeout(Duration::from_millis(50)));
     let blocks = 1000 * device.most_resident_blocks();
     let result = queue.launch(Blocks::Exactly(blocks), ShortBlocks);
@@ -423,31 +358,10 @@ pub(crate) fn many_short_blocks_are_given_up(device: &Device) {
     assert_usable(&device.queue_with(options()));
 }
 
-/// Accesses one past the end of a span.
-#[repr(C)]
-struct PastTheEnd<'a> {
-    store: bool,
-    out: SpanMut<'a, u32>,
-}
-
-// SAFETY: one thread accesses `out`.
-unsafe impl Kernel for PastTheEnd<'_> {
-    const NAME: &'static str = "past_the_end";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        for i in acc.threads_in_grid(0..1) {
-            let end = self.out.len() + i;
-            if self.store {
-                self.out.set(acc, end, 1);
-            } else {
-                self.out.get(acc, end);
-            }
-        }
-    }
-}
-
 pub(crate) fn an_index_out_of_bounds_is_an_error(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let queue = queue(device);
     for store in [false, true] {
         for len in [0, 5] {

@@ -11,7 +11,9 @@ use gridwise::{
     prelude::*,
 };
 
-use crate::support::{allocations, cooperative_grids, is_checking, options, queue, several_blocks, skew};
+use conformance_kernels::grid_barrier::{AllSeeAll, FailsBetween, Residuals, Rotate, Uneven};
+
+use crate::support::{allocations, cooperative_grids, is_checking, options, queue, several_blocks};
 
 const SHAPES: [BarrierShape; 3] = [BarrierShape::Flip, BarrierShape::Counter, BarrierShape::Tree];
 
@@ -20,33 +22,6 @@ fn queues(device: &Device) -> impl Iterator<Item = (BarrierShape, Queue)> {
     SHAPES
         .into_iter()
         .map(|shape| (shape, device.queue_with(options().barrier(shape))))
-}
-
-/// Adds one and moves everything one place, from one array to the other and back.
-#[repr(C)]
-struct Rotate<'a> {
-    rounds: usize,
-    skew: usize,
-    arrays: [SpanMut<'a, u32>; 2],
-}
-
-// SAFETY: in a round each thread writes its own elements of one array and all read the other; a grid barrier separates rounds.
-unsafe impl GridKernel for Rotate<'_> {
-    const NAME: &'static str = "rotate";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        let n = self.arrays[0].len();
-        for round in 0..self.rounds {
-            let (from, to) = (&self.arrays[round % 2], &self.arrays[(round + 1) % 2]);
-            skew(self.skew * ((acc.block_index() + round) % 3));
-            for i in acc.threads_in_grid(0..n) {
-                to.set(acc, i, from.get(acc, (i + 1) % n) + 1);
-            }
-            skew(self.skew * ((acc.thread_index() + round) % 2));
-            acc.sync_grid();
-        }
-    }
 }
 
 /// Runs an even number of rounds and checks the outcome.
@@ -76,35 +51,6 @@ pub(crate) fn skewed_blocks_meet(device: &Device) {
     for (_, queue) in queues(device) {
         for grid in cooperative_grids(device) {
             rotate(&queue, grid, 17, 20, 500);
-        }
-    }
-}
-
-/// Every thread stores; after the barrier every thread adds up what all have stored.
-#[repr(C)]
-struct AllSeeAll<'a> {
-    rounds: u32,
-    stored: [SpanMut<'a, u32>; 2],
-    wrong: SpanMut<'a, u32>,
-}
-
-// SAFETY: each thread stores its own element of the round's array, which all read after the barrier; the array is stored to
-// again two rounds later, past another barrier.
-unsafe impl GridKernel for AllSeeAll<'_> {
-    const NAME: &'static str = "all_see_all";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        let thread = acc.block_index() * acc.thread_count() + acc.thread_index();
-        let all = acc.block_count() * acc.thread_count();
-        for round in 1..=self.rounds {
-            let stored = &self.stored[round as usize % 2];
-            stored.set(acc, thread, round + thread as u32);
-            acc.sync_grid();
-            let wrong = (0..all).filter(|&other| stored.get(acc, other) != round + other as u32);
-            self.wrong
-                .atomic(0)
-                .fetch_add(acc, wrong.count() as u32, Ordering::Relaxed);
         }
     }
 }
@@ -156,6 +102,9 @@ unsafe impl GridKernel for ManyRounds<'_> {
 
 // fault A2.22: something on the way allocates at every barrier.
 pub(crate) fn a_hundred_thousand_rounds_meet_and_allocate_nothing(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     // More blocks than cores would spend minutes on switching between threads: they do fewer rounds.
     if is_checking(device) {
         return; // it allocates for what it remembers
@@ -181,29 +130,11 @@ pub(crate) fn a_hundred_thousand_rounds_meet_and_allocate_nothing(device: &Devic
     }
 }
 
-/// Meets a few times; then one block fails while the others wait at the next barrier.
-#[repr(C)]
-struct FailsBetween {
-    rounds: usize,
-    failing_block: usize,
-}
-
-// SAFETY: it touches no memory.
-unsafe impl GridKernel for FailsBetween {
-    const NAME: &'static str = "fails_between";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        for _ in 0..self.rounds {
-            acc.sync_grid();
-        }
-        assert!(acc.block_index() != self.failing_block, "on purpose");
-        acc.sync_grid();
-    }
-}
-
 // fault A2.7: barrier state left behind by an aborted launch. A2.17: some have arrived, and one never will.
 pub(crate) fn a_launch_after_an_aborted_one_starts_afresh(device: &Device) {
+    if !crate::support::survives_failures(device) {
+        return;
+    }
     let blocks = device.most_resident_blocks();
     for (shape, queue) in queues(device) {
         for rounds in [0, 1, 2] {
@@ -233,28 +164,6 @@ pub(crate) fn two_launches_in_flight_do_not_mix(device: &Device) {
             });
         }
     });
-}
-
-/// Block `b` meets `1 + b` times, or leaves at once.
-#[repr(C)]
-struct Uneven {
-    leave_at_once: bool,
-}
-
-// SAFETY: it touches no memory. That blocks do not meet the same barriers is what is tested.
-unsafe impl GridKernel for Uneven {
-    const NAME: &'static str = "uneven";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        if self.leave_at_once && acc.block_index() == 1 {
-            return;
-        }
-        acc.sync_grid();
-        if !self.leave_at_once && acc.block_index() > 0 {
-            acc.sync_grid();
-        }
-    }
 }
 
 /// Runs it in every shape: the blocks that are left wait at the grid barrier, and the report says which.
@@ -293,45 +202,25 @@ fn uneven(device: &Device, leave_at_once: bool, left: usize, round: u64) {
 
 // fault A3.1: blocks reach the barrier a different number of times.
 pub(crate) fn a_block_that_syncs_less_often_is_named(device: &Device) {
+    if !crate::support::proves_deadlocks(device) {
+        return;
+    }
     uneven(device, false, 0, 2);
 }
 
 // fault A3.2: a block without work returns before the barrier.
 pub(crate) fn a_block_that_leaves_before_the_barrier_is_named(device: &Device) {
-    uneven(device, true, 1, 1);
-}
-
-/// Each block halves its own residual until it is small; together, or each for itself.
-#[repr(C)]
-struct Residuals<'a> {
-    together: bool,
-    steps: SpanMut<'a, u32>,
-}
-
-// SAFETY: each block's first thread writes its own element. That blocks decide differently is what is tested.
-unsafe impl GridKernel for Residuals<'_> {
-    const NAME: &'static str = "residuals";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        let mut own = 1.0 + 100.0 * acc.block_index() as f64;
-        let mut steps = 0;
-        loop {
-            own /= 2.0;
-            steps += 1;
-            let largest = acc.reduce_grid(own, f64::max);
-            if (if self.together { largest } else { own }) < 1.0 {
-                break;
-            }
-        }
-        if acc.thread_index() == 0 {
-            self.steps.set(acc, acc.block_index(), steps);
-        }
+    if !crate::support::proves_deadlocks(device) {
+        return;
     }
+    uneven(device, true, 1, 1);
 }
 
 // fault A3.4: the end of the loop is decided from a block's own residual.
 pub(crate) fn blocks_that_decide_for_themselves_are_reported(device: &Device) {
+    if !crate::support::proves_deadlocks(device) {
+        return;
+    }
     let Some(blocks) = several_blocks(device) else { return };
     let mut steps = device.zeroed(blocks).unwrap();
     let kernel = Residuals {

@@ -7,27 +7,9 @@ use gridwise::{
     prelude::*,
 };
 
+use conformance_kernels::launches::{Beside, Empty, Iota, Meets, Nothing, Shape, Slices};
+
 use crate::support::{grids, queue, team};
-
-/// Does nothing.
-#[repr(C)]
-struct Nothing;
-
-// SAFETY: it touches no memory.
-unsafe impl Kernel for Nothing {
-    const NAME: &'static str = "nothing";
-    type Shared = ();
-
-    fn run<A: Acc>(self, _: A, _: ()) {}
-}
-
-// SAFETY: as above.
-unsafe impl GridKernel for Nothing {
-    const NAME: &'static str = "nothing";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, _: A, _: ()) {}
-}
 
 pub(crate) fn a_kernel_without_arguments_runs(device: &Device) {
     let queue = queue(device);
@@ -35,29 +17,6 @@ pub(crate) fn a_kernel_without_arguments_runs(device: &Device) {
         queue.launch(grid, Nothing).unwrap();
     }
     queue.launch_cooperative(Blocks::Resident, Nothing).unwrap();
-}
-
-/// Writes to each index its own number.
-#[repr(C)]
-struct Iota<'a, const N: usize> {
-    extents: [usize; N],
-    frame: [usize; N],
-    out: SpanMut<'a, u32>,
-}
-
-// SAFETY: each index is visited by one thread, which writes its element.
-unsafe impl<const N: usize> Kernel for Iota<'_, N> {
-    const NAME: &'static str = "iota";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        for frame in acc.blocks_in_grid(self.extents.map(|extent| 0..extent), self.frame) {
-            for index in acc.threads_in_block(frame) {
-                let linear = (0..N).fold(0, |linear, axis| linear * self.extents[axis] + index[axis]);
-                self.out.set(acc, linear, linear as u32);
-            }
-        }
-    }
 }
 
 fn iota<const N: usize>(device: &Device, extents: [usize; N], frame: [usize; N]) {
@@ -88,30 +47,6 @@ pub(crate) fn iota_in_one_to_four_dimensions(device: &Device) {
     iota(device, [3, 5, 7, 11], [1, 5, 2, 4]);
 }
 
-/// Goes over slices of a space and counts each slice's elements, and each column's.
-#[repr(C)]
-struct Slices<'a> {
-    extents: [usize; 3],
-    in_slice: SpanMut<'a, u32>,
-    in_column: SpanMut<'a, u64>,
-}
-
-// SAFETY: all counts are atomic.
-unsafe impl Kernel for Slices<'_> {
-    const NAME: &'static str = "slices";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        let [depth, rows, columns] = self.extents;
-        for slice in acc.blocks_in_grid(0..depth, 1) {
-            for [z, _, column] in acc.threads_in_block([slice, 0..rows, 0..columns]) {
-                self.in_slice.atomic(z).fetch_add(acc, 1, Ordering::Relaxed);
-                self.in_column.atomic(column).fetch_add(acc, 1, Ordering::Relaxed);
-            }
-        }
-    }
-}
-
 pub(crate) fn slices_of_a_space_count_with_atomics(device: &Device) {
     let queue = queue(device);
     for grid in grids(device) {
@@ -124,30 +59,6 @@ pub(crate) fn slices_of_a_space_count_with_atomics(device: &Device) {
         queue.launch(grid, kernel).unwrap();
         assert_eq!(queue.download(&in_slice).unwrap(), [77; 5]);
         assert_eq!(queue.download(&in_column).unwrap(), [35; 11]);
-    }
-}
-
-/// The shape that each thread sees; counts the threads.
-#[repr(C)]
-struct Shape<'a> {
-    /// Blocks, threads a block, threads counted.
-    out: SpanMut<'a, u32>,
-}
-
-// SAFETY: everything is atomic.
-unsafe impl Kernel for Shape<'_> {
-    const NAME: &'static str = "shape";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        assert!(acc.block_index() < acc.block_count() && acc.thread_index() < acc.thread_count());
-        self.out
-            .atomic(0)
-            .fetch_max(acc, acc.block_count() as u32, Ordering::Relaxed);
-        self.out
-            .atomic(1)
-            .fetch_max(acc, acc.thread_count() as u32, Ordering::Relaxed);
-        self.out.atomic(2).fetch_add(acc, 1, Ordering::Relaxed);
     }
 }
 
@@ -260,34 +171,6 @@ pub(crate) fn each_bad_shape_has_an_error_of_its_own(device: &Device) {
     }
 }
 
-/// Goes through an empty problem with barriers of all kinds.
-#[repr(C)]
-struct Empty<'a> {
-    input: Span<'a, f32>,
-    out: SpanMut<'a, f32>,
-}
-
-// SAFETY: each thread writes its own elements, of which there are none.
-unsafe impl GridKernel for Empty<'_> {
-    const NAME: &'static str = "empty";
-    type Shared = DynamicShared<f32>;
-
-    fn dynamic_len(&self) -> usize {
-        self.input.len()
-    }
-
-    fn run<A: GridAcc>(self, acc: A, shared: Self::Shared) {
-        assert!(shared.is_empty() && self.out.is_empty() && self.input.is_empty());
-        for frame in acc.blocks_in_grid(0..self.out.len(), 8) {
-            acc.threads_in_block(frame)
-                .for_each(|i| self.out.set(acc, i, self.input[i]));
-            acc.sync_block();
-        }
-        acc.sync_grid();
-        assert_eq!(acc.reduce_grid(self.input.iter().sum::<f32>(), |a, b| a + b), 0.0);
-    }
-}
-
 // fault A10.6, A10.8: no elements on a persistent grid with barriers; an empty buffer as an argument.
 pub(crate) fn empty_buffers_run_through_barriers(device: &Device) {
     let queue = queue(device);
@@ -298,30 +181,6 @@ pub(crate) fn empty_buffers_run_through_barriers(device: &Device) {
     };
     queue.launch_cooperative(Blocks::Resident, kernel).unwrap();
     assert!(queue.download(&out).unwrap().is_empty());
-}
-
-/// Copies one buffer beside an empty one.
-#[repr(C)]
-struct Beside<'a> {
-    empty: Span<'a, u64>,
-    input: Span<'a, u8>,
-    empty_out: SpanMut<'a, u64>,
-    out: SpanMut<'a, u8>,
-}
-
-// SAFETY: each thread writes its own elements.
-unsafe impl Kernel for Beside<'_> {
-    const NAME: &'static str = "beside";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        for i in acc.threads_in_grid(0..self.empty_out.len()) {
-            self.empty_out.set(acc, i, self.empty[i]);
-        }
-        for i in acc.threads_in_grid(0..self.out.len()) {
-            self.out.set(acc, i, self.input[i]);
-        }
-    }
 }
 
 // fault A10.8
@@ -404,25 +263,6 @@ pub(crate) fn threads_of_another_pool_may_launch(device: &Device) {
     });
 }
 
-/// Counts the block's threads several times over.
-#[repr(C)]
-struct Meets<'a> {
-    out: SpanMut<'a, u32>,
-}
-
-// SAFETY: each thread writes its own element.
-unsafe impl Kernel for Meets<'_> {
-    const NAME: &'static str = "meets";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        let counts = [0; 5].map(|_: u32| acc.sync_block_count(true) as u32);
-        let least = counts.into_iter().min().unwrap_or(0);
-        self.out
-            .set(acc, acc.block_index() * acc.thread_count() + acc.thread_index(), least);
-    }
-}
-
 // fault A11.1: a block needs all its threads at once; what cannot run is refused, never run wrongly or in part.
 pub(crate) fn more_threads_than_run_together_are_refused(device: &Device) {
     let queue = queue(device);
@@ -484,6 +324,9 @@ unsafe impl<const N: usize> Kernel for Fields<'_, N> {
 }
 
 pub(crate) fn fields_of_every_kind_reach_the_kernel(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
     let queue = queue(device);
     let (a, b) = (
         queue.upload(&[100_u32, 200]).unwrap(),

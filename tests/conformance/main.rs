@@ -18,6 +18,8 @@ mod collectives;
 mod copies;
 mod destructors;
 mod failures;
+#[cfg(feature = "cuda")]
+mod gpu;
 mod grid_barrier;
 mod index_maps;
 mod launches;
@@ -74,6 +76,7 @@ macro_rules! tests {
                 a_barrier_under_a_uniform_condition_meets,
                 conditional_barriers_in_nested_loops_run_everything_once,
                 a_masked_last_step_reaches_the_barrier,
+                branches_about_a_barrier_leave_it_one,
                 votes_are_counted,
                 a_vote_orders_memory,
                 many_barriers_in_a_row_keep_threads_in_step,
@@ -325,4 +328,34 @@ conformance! {
     cpu_teams = "cpu:blocks=2,threads=3";
     cpu_one_team = "cpu:blocks=1,threads=8";
     cpu_passive = "cpu:blocks=2,wait=passive";
+}
+
+#[cfg(feature = "cuda")]
+conformance! {
+    cuda = "cuda:0,threads=64";
+}
+
+/// What a GPU alone has.
+#[cfg(feature = "cuda")]
+macro_rules! gpu {
+    ($($test:ident),* $(,)?) => {
+        mod cuda_alone { $(
+            #[test]
+            fn $test() {
+                crate::support::run_on_gpu(crate::gpu::$test);
+            }
+        )* }
+    };
+}
+
+#[cfg(feature = "cuda")]
+gpu! {
+    an_index_out_of_bounds_names_block_thread_and_place,
+    a_panic_beside_blocks_that_wait_is_reported,
+    a_lost_device_is_opened_anew_once_all_of_it_is_dropped,
+    a_time_limit_ends_rounds_without_end,
+    a_kernel_that_no_module_has_is_named_with_its_type,
+    a_module_that_the_driver_refuses_says_why,
+    devices_opened_twice_reach_each_others_buffers,
+    there_is_one_among_all_devices,
 }

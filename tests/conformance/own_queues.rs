@@ -85,7 +85,7 @@ pub(crate) fn a_kernel_may_run_tasks_and_then_go_on(device: &Device) {
         queue.launch_cooperative(Blocks::Resident, kernel).unwrap();
         assert_eq!(queue.download(&visits).unwrap(), vec![1; nodes]);
         assert_eq!(queue.download(&counts).unwrap(), vec![nodes as u32; counts.len()]);
-        assert_eq!(memory.unfinished(), []);
+        assert_eq!(memory.unfinished(&queue).unwrap(), []);
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn what_a_kernel_has_left_comes_back(device: &Device) {
     // The only task there is panics.
     let failed = launch(&mut memory, &[0], 0);
     assert!(matches!(failed, Err(LaunchError::Panicked { .. })), "{failed:?}");
-    assert_eq!(memory.unfinished(), []);
+    assert_eq!(memory.unfinished(&queue).unwrap(), []);
     // Nobody gets to the others.
     let seeds: Vec<u32> = (50..100).collect();
     launch(&mut memory, &seeds, u32::MAX).unwrap();

@@ -15,6 +15,8 @@ use gridwise::{
     prelude::*,
 };
 
+use conformance_kernels::queues_events::Scale;
+
 use crate::support::queue;
 
 /// Work that goes on until it is told to end.
@@ -197,26 +199,6 @@ pub(crate) fn three_queues_are_chained_by_events(device: &Device) {
         })
         .unwrap();
     assert_eq!(*log.lock().unwrap(), ['a', 'b', 'c']);
-}
-
-/// `out[i] = a * in[i] + b`
-#[repr(C)]
-struct Scale<'a> {
-    factor: u32,
-    input: Span<'a, u32>,
-    out: SpanMut<'a, u32>,
-}
-
-// SAFETY: each thread writes its own elements.
-unsafe impl Kernel for Scale<'_> {
-    const NAME: &'static str = "scale";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        for i in acc.threads_in_grid(0..self.out.len()) {
-            self.out.set(acc, i, self.factor * self.input[i]);
-        }
-    }
 }
 
 pub(crate) fn kernels_of_two_queues_are_ordered_by_an_event(device: &Device) {

@@ -4,11 +4,15 @@ use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::mpsc::{self, RecvTimeoutError},
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        mpsc::{self, RecvTimeoutError},
+    },
     thread,
     time::Duration,
 };
 
+pub(crate) use conformance_kernels::support::{Affine, affine, then};
 use gridwise::{
     host::{
         launch::Grid,
@@ -23,9 +27,65 @@ const LAUNCH_LIMIT: Duration = Duration::from_secs(30);
 const TEST_LIMIT: Duration = Duration::from_secs(100);
 
 /// Runs a test on a device of its own; a test that hangs fails.
-pub(crate) fn run(name: &str, test: fn(&Device)) {
+pub(crate) fn run(name: &'static str, test: fn(&Device)) {
+    let test = move || test(&open(name));
+    if name.starts_with("cuda") {
+        run_on_gpu(test);
+    } else {
+        bounded(TEST_LIMIT, test);
+    }
+}
+
+/// Runs a test that opens a GPU, if there may be one. One at a time: a kernel that fails takes along everything of this program
+/// on its device.
+pub(crate) fn run_on_gpu(test: impl FnOnce() + Send + 'static) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    if std::env::var_os(PTX_VARIABLE).is_none() {
+        return eprintln!("skipped: {PTX_VARIABLE} does not say where the compiled kernels are");
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    bounded(TEST_LIMIT, test);
+}
+
+/// Where the kernels of the suite are, compiled. Without it, tests on GPUs are left out; with it, a device that does not open
+/// is a failure.
+const PTX_VARIABLE: &str = "CONFORMANCE_PTX";
+
+/// A device that knows the kernels of the suite.
+pub(crate) fn open(name: &str) -> Device {
+    static MODULE: OnceLock<gridwise::Module> = OnceLock::new();
     let device = Device::open(name).expect("the device opens");
-    bounded(TEST_LIMIT, move || test(&device));
+    if is_gpu(&device) {
+        let module = MODULE.get_or_init(|| gridwise::Module {
+            ptx: std::env::var_os(PTX_VARIABLE)
+                .and_then(|path| std::fs::read_to_string(path).ok())
+                .expect("the compiled kernels are there")
+                .leak(),
+            exports: &conformance_kernels::KERNELS,
+        });
+        device.load(module).expect("the module loads");
+    }
+    device
+}
+
+/// Whether this is a GPU.
+pub(crate) fn is_gpu(device: &Device) -> bool {
+    device.properties().gpu.is_some()
+}
+
+/// Whether kernels may sleep, allocate, panic with a text, or use a queue. On a GPU there is nothing of that.
+pub(crate) fn runs_host_kernels(device: &Device) -> bool {
+    !is_gpu(device)
+}
+
+/// Whether threads that wait for each other for ever are found out. On a GPU a time limit ends them.
+pub(crate) fn proves_deadlocks(device: &Device) -> bool {
+    !is_gpu(device)
+}
+
+/// Whether device and buffers are there after a kernel has failed. A GPU is lost then; `gpu.rs` has its tests.
+pub(crate) fn survives_failures(device: &Device) -> bool {
+    !is_gpu(device)
 }
 
 /// Runs `work` on a thread of its own and panics if it takes too long, or if it panics.
@@ -61,7 +121,7 @@ pub(crate) fn team(device: &Device, wanted: usize) -> Option<usize> {
 
 /// How many blocks of that many threads are resident together.
 pub(crate) fn blocks_of(device: &Device, threads: usize) -> usize {
-    if is_checking(device) {
+    if is_checking(device) || is_gpu(device) {
         // Its multiprocessors hold as many blocks of any size that the tests use.
         device.most_resident_blocks()
     } else {
@@ -111,13 +171,6 @@ pub(crate) fn lengths(tile: usize) -> Vec<usize> {
     vec![0, 1, 2, tile - 1, tile, tile + 1, 2 * tile + 1, 31, 1009, 20_011]
 }
 
-/// Wastes time that differs between threads, so that they arrive in all orders.
-pub(crate) fn skew(amount: usize) {
-    for _ in 0..amount {
-        std::hint::spin_loop();
-    }
-}
-
 /// Numbers that look random, the same in every run.
 pub(crate) fn random_numbers(len: usize) -> Vec<u64> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -129,21 +182,6 @@ pub(crate) fn random_numbers(len: usize) -> Vec<u64> {
             state
         })
         .collect()
-}
-
-/// An affine map `x -> a x + b`, whose composition is associative and not commutative.
-pub(crate) type Affine = [u64; 2];
-
-/// First `f`, then `g`.
-pub(crate) fn then(f: Affine, g: Affine) -> Affine {
-    let [a, b] = f;
-    let [c, d] = g;
-    [a.wrapping_mul(c), b.wrapping_mul(c).wrapping_add(d)]
-}
-
-/// The map of member number `index` of something.
-pub(crate) fn affine(index: usize) -> Affine {
-    [2 * index as u64 + 3, 7 * index as u64 + 1]
 }
 
 /// Counts the allocations of each thread, to show that a kernel's loop makes none.

@@ -22,12 +22,32 @@ fn the_table_and_the_object_agree() {
 }
 
 #[test]
-fn what_is_missing_is_said_on_one_line() {
+fn there_is_a_gpu_or_a_reason_why_not() {
     let text = words("devices").stdout;
-    let lines: Vec<_> = text.lines().filter(|line| line.contains("cuda")).collect();
-    assert_eq!(lines.len(), 1, "{text}");
-    assert!(lines[0].contains("not built into this version"), "{text}");
-    assert_eq!(words("devices --json").json()["missing"][0]["kind"], "cuda");
+    let json = words("devices --json").json();
+    let why = json["missing"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|missing| missing["kind"] == "cuda");
+    let gpus = json["devices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|device| !device["gpu"].is_null());
+    match why {
+        Some(missing) => {
+            let why = missing["why"].as_str().unwrap();
+            assert!(!gpus && text.contains("Not here:"), "{text}");
+            if cfg!(not(feature = "cuda")) {
+                assert!(why.contains("--features cuda"), "{why}");
+            }
+            // In lines of 80 columns.
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+            assert!(words(&text).contains(&words(&format!("cuda: {why}"))), "{text}");
+        }
+        None => assert!(gpus && text.contains("of compute capability"), "{text}"),
+    }
 }
 
 #[test]

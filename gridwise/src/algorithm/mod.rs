@@ -4,6 +4,11 @@
 //! * [`breadth_first`] finds how far the vertices of a graph are from where a search begins.
 //! * [`solve`] solves sparse linear systems: the whole iteration runs inside the kernel, which decides itself when to stop.
 
+#[cfg(feature = "std")]
 pub mod breadth_first;
+#[doc(hidden)]
+pub mod kernels;
+#[cfg(feature = "std")]
 pub mod solve;
+#[cfg(feature = "std")]
 pub mod sparse;

@@ -7,13 +7,18 @@ use thiserror::Error;
 
 use super::{
     buffer::{AllocationError, Buffer},
+    cuda::{CudaOptions, GpuProperties},
+    driver::DriverError,
     launch::{Demand, Grid, LaunchError, LaunchPlan, Placement, Terms, plan},
+    load::LoadError,
     phases::{Costs, CostsKey},
     queue::{Queue, QueueOptions},
     residency::{Capacity, Limits, Residency},
+    stream::Stream,
     tasks::KeptMemory,
 };
 use crate::{
+    Module,
     backend::{
         check::{CheckDevice, model::Model},
         cpu::{self, CpuDevice},
@@ -21,6 +26,8 @@ use crate::{
     kernel::{GridKernel, Kernel},
     sync::{Arc, Mutex},
 };
+#[cfg(feature = "cuda")]
+use crate::{backend::cuda::host::CudaDevice, host::residency::LimitedBy};
 
 /// Chooses the device that [`Device::from_env`] opens.
 pub const DEVICE_VARIABLE: &str = "GRIDWISE_DEVICE";
@@ -173,8 +180,8 @@ impl fmt::Display for CpuOptions {
 pub enum DeviceError {
     /// No such kind of device.
     #[error(
-        "there is no device `{name}`; there are `cpu`, with options like `cpu:blocks=2,threads=4`, and `check`, the checking \
-         device, with options like `check:mps=2,blocks=1,threads=4`"
+        "there is no device `{name}`; there are `cpu`, with options like `cpu:blocks=2,threads=4`, `check`, the checking \
+         device, with options like `check:mps=2,blocks=1,threads=4`, and `cuda:0`, with options like `cuda:0,threads=128`"
     )]
     Unknown {
         /// What was asked for.
@@ -199,6 +206,66 @@ pub enum DeviceError {
         /// The setting.
         setting: String,
     },
+    /// A setting of a CUDA device that is not understood.
+    #[error(
+        "device option `{setting}` is not understood; a cuda device takes its number, then threads=N, like `cuda:0,threads=128`"
+    )]
+    CudaSetting {
+        /// The setting.
+        setting: String,
+    },
+    /// The program was built without the feature `cuda`.
+    #[error(
+        "this program was built without CUDA; build it with the feature `cuda` of gridwise: cargo build --features cuda"
+    )]
+    CudaNotBuilt,
+    /// There is no CUDA driver.
+    #[error("there is no CUDA driver: {reason}; install NVIDIA's driver for the GPU, the toolkit is not needed")]
+    NoCudaDriver {
+        /// What the system says.
+        reason: String,
+    },
+    /// There is a CUDA driver, and it does not work.
+    #[error(
+        "the CUDA driver does not work: {reason}; is its version that of the kernel module (nvidia-smi), and may this user use the GPU?"
+    )]
+    CudaDriver {
+        /// What is wrong.
+        reason: String,
+    },
+    /// The CUDA driver is too old.
+    #[error("the CUDA driver is for CUDA {found}, and {needed} or newer is needed; install a newer driver")]
+    CudaDriverTooOld {
+        /// The version of CUDA that it is for.
+        found: String,
+        /// The oldest that will do.
+        needed: String,
+    },
+    /// There is no CUDA device of that number.
+    #[error("there is no cuda:{ordinal}: {}", match count { 0 => "the driver finds no GPU".to_owned(), 1 => "there is one, cuda:0".to_owned(), count => format!("there are {count}, from cuda:0 on") })]
+    NoSuchCudaDevice {
+        /// The number asked for.
+        ordinal: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// The GPU is of a generation that kernels are not compiled for.
+    #[error(
+        "cuda:{ordinal}, a {name}, is of compute capability {}.{}, and {}.{} or newer is needed", found.0, found.1, needed.0, needed.1
+    )]
+    CudaDeviceTooOld {
+        /// The number of the device.
+        ordinal: usize,
+        /// What its maker calls it.
+        name: String,
+        /// Its compute capability.
+        found: (usize, usize),
+        /// The oldest that will do.
+        needed: (usize, usize),
+    },
+    /// The driver of a GPU refused a call, or the GPU has failed.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
     /// A setting out of range.
     #[error("device option {option} is {value}, but has to be from {least} to {most}")]
     Range {
@@ -240,6 +307,8 @@ struct Inner {
 enum Backend {
     Cpu(CpuDevice),
     Check(CheckDevice),
+    #[cfg(feature = "cuda")]
+    Cuda(CudaDevice),
 }
 
 impl Device {
@@ -255,15 +324,16 @@ impl Device {
         }
     }
 
-    /// Opens a device by name; [`CpuOptions`] and [`Model`] say what a name may hold.
+    /// Opens a device by name; [`CpuOptions`], [`CudaOptions`] and [`Model`] say what a name may hold.
     ///
     /// # Errors
-    /// If there is no such device, an option is not understood or out of range, or threads cannot be started.
+    /// If there is no such device, an option is not understood or out of range, threads cannot be started, or a driver fails.
     pub fn open(name: &str) -> Result<Self, DeviceError> {
         let (kind, options) = name.split_once(':').unwrap_or((name, ""));
         match kind {
             "cpu" => Self::cpu(options.parse()?),
             "check" => Self::check(options.parse()?),
+            "cuda" => Self::cuda(options.parse()?),
             _ => Err(DeviceError::Unknown { name: name.to_owned() }),
         }
     }
@@ -287,6 +357,37 @@ impl Device {
         Ok(Self::new(Backend::Check(CheckDevice::open(model))))
     }
 
+    /// Opens a CUDA device. However often one is opened, its memory is the same.
+    ///
+    /// # Errors
+    /// If the program was built without CUDA, there is no driver or no such device, or the driver fails. And after a kernel has
+    /// failed there: [`DriverError::Lost`], until all that belonged to the device is dropped.
+    pub fn cuda(options: CudaOptions) -> Result<Self, DeviceError> {
+        #[cfg(feature = "cuda")]
+        return Ok(Self::new(Backend::Cuda(CudaDevice::open(options)?)));
+        #[cfg(not(feature = "cuda"))]
+        {
+            let _ = options;
+            Err(DeviceError::CudaNotBuilt)
+        }
+    }
+
+    /// Makes the kernels of a compiled module known to a GPU: what [`export!`](crate::export) lists in the crate that was
+    /// compiled. Devices that run kernels of the host know them all, and do nothing here.
+    ///
+    /// # Errors
+    /// If the driver does not take the module, or it was compiled from another version of the kernels' source.
+    pub fn load(&self, module: &Module) -> Result<(), LoadError> {
+        match &self.inner.backend {
+            Backend::Cpu(_) | Backend::Check(_) => {
+                let _ = module;
+                Ok(())
+            }
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => cuda.load(*module),
+        }
+    }
+
     pub(crate) fn of_check(check: CheckDevice) -> Self {
         Self::new(Backend::Check(check))
     }
@@ -295,17 +396,41 @@ impl Device {
     pub(crate) fn as_check(&self) -> Option<&CheckDevice> {
         match &self.inner.backend {
             Backend::Check(check) => Some(check),
-            Backend::Cpu(_) => None,
+            _ => None,
         }
     }
 
-    /// Opens every device of this machine, with its default options. The checking device, which simulates one, is not among
-    /// them.
+    /// The CUDA device behind this, if it is one.
+    #[cfg(feature = "cuda")]
+    pub(super) fn as_cuda(&self) -> Option<&CudaDevice> {
+        match &self.inner.backend {
+            Backend::Cuda(cuda) => Some(cuda),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a GPU, which reaches no memory of the host.
+    pub(super) fn is_gpu(&self) -> bool {
+        #[cfg(feature = "cuda")]
+        return self.as_cuda().is_some();
+        #[cfg(not(feature = "cuda"))]
+        false
+    }
+
+    /// Opens every device of this machine, with its default options: the CPU, then the GPUs. The checking device, which
+    /// simulates one, is not among them. Why there are no GPUs, [`cuda::device_count`](super::cuda::device_count) says.
     ///
     /// # Errors
     /// If one that is there cannot be opened.
     pub fn all() -> Result<Vec<Self>, DeviceError> {
-        Ok(vec![Self::cpu(CpuOptions::default())?])
+        let mut devices = vec![Self::cpu(CpuOptions::default())?];
+        for ordinal in 0..super::cuda::device_count().unwrap_or(0) {
+            devices.push(Self::cuda(CudaOptions {
+                ordinal,
+                ..CudaOptions::default()
+            })?);
+        }
+        Ok(devices)
     }
 
     fn new(backend: Backend) -> Self {
@@ -323,6 +448,8 @@ impl Device {
         match &self.inner.backend {
             Backend::Cpu(cpu) => format!("cpu:{}", cpu.options),
             Backend::Check(check) => format!("check:{}", check.model()),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => format!("cuda:{}", cuda.options),
         }
     }
 
@@ -338,6 +465,7 @@ impl Device {
                 threads_per_block: cpu.options.threads_per_block,
                 shared_bytes: cpu.options.shared_bytes,
                 wait: cpu.options.wait,
+                gpu: None,
             },
             Backend::Check(check) => {
                 let model = check.model();
@@ -351,6 +479,22 @@ impl Device {
                     threads_per_block: model.threads_per_block,
                     shared_bytes: model.shared_bytes,
                     wait: WaitPolicy::Passive,
+                    gpu: None,
+                }
+            }
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => {
+                let gpu = cuda.properties();
+                DeviceProperties {
+                    name: self.name(),
+                    cores: gpu.multiprocessors,
+                    cores_of_machine: gpu.multiprocessors,
+                    limited_by: CoreLimit::Machine,
+                    workers: gpu.multiprocessors * gpu.threads_per_multiprocessor,
+                    threads_per_block: cuda.options.threads_per_block,
+                    shared_bytes: cuda.shared_bytes(),
+                    wait: WaitPolicy::Active,
+                    gpu: Some(gpu),
                 }
             }
         }
@@ -372,12 +516,26 @@ impl Device {
     /// If there is no memory for it.
     #[track_caller]
     pub fn zeroed<T: Pod>(&self, len: usize) -> Result<Buffer<T>, AllocationError> {
+        #[cfg(feature = "cuda")]
+        if let Backend::Cuda(cuda) = &self.inner.backend {
+            return Buffer::on_gpu(len, |bytes| cuda.zeroed(bytes));
+        }
         let mut buffer = Buffer::zeroed(len)?;
         if let Backend::Check(check) = &self.inner.backend {
             let made_at = Location::caller();
             buffer.lease_from(|start, bytes| check.adopt(start, bytes, size_of::<T>(), made_at));
         }
         Ok(buffer)
+    }
+
+    /// A buffer that is written as a whole before anything else: its elements need not be zero.
+    #[track_caller]
+    pub(super) fn to_be_written<T: Pod>(&self, len: usize) -> Result<Buffer<T>, AllocationError> {
+        #[cfg(feature = "cuda")]
+        if let Backend::Cuda(cuda) = &self.inner.backend {
+            return Buffer::on_gpu(len, |bytes| cuda.allocate(bytes));
+        }
+        self.zeroed(len)
     }
 
     /// How many blocks of this kernel fit together, with the device's own number of threads a block.
@@ -392,25 +550,32 @@ impl Device {
 
     fn residency_of(&self, demand: Demand) -> Residency {
         let threads = self.default_threads();
-        self.limits()
-            .residency(threads, demand.shared_bytes(self.reserved(threads)))
+        // A kernel that no module has fits nowhere; the launch says why.
+        let limits = self.limits(&demand, None).unwrap_or_else(|_| Limits::not_loaded());
+        limits.residency(threads, demand.shared_bytes(self.reserved(threads)))
     }
 
     /// The most blocks of any kernel that are resident together, with the device's own number of threads a block: the size for
     /// buffers with an element a block.
     pub fn most_resident_blocks(&self) -> usize {
-        self.limits().residency(self.default_threads(), 0).blocks()
+        let threads = self.default_threads();
+        let limits = match &self.inner.backend {
+            Backend::Cpu(cpu) => limits_of_cpu(cpu),
+            Backend::Check(check) => check.limits(MOST_BLOCKS),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => cuda.most(threads, MOST_BLOCKS),
+        };
+        limits.residency(threads, 0).blocks()
     }
 
-    fn limits(&self) -> Limits {
+    /// What a launch of a kernel may have, with that many threads a block or the device's own number.
+    fn limits(&self, demand: &Demand, threads: Option<usize>) -> Result<Limits, LaunchError> {
+        let _ = (demand, threads);
         match &self.inner.backend {
-            Backend::Cpu(cpu) => Limits {
-                capacity: Capacity::Workers(cpu.options.resident_blocks * cpu.options.threads_per_block),
-                shared_bytes: cpu.options.shared_bytes,
-                blocks: MOST_BLOCKS,
-                taken: 0,
-            },
-            Backend::Check(check) => check.limits(MOST_BLOCKS),
+            Backend::Cpu(cpu) => Ok(limits_of_cpu(cpu)),
+            Backend::Check(check) => Ok(check.limits(MOST_BLOCKS)),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => cuda.limits(demand, threads, MOST_BLOCKS),
         }
     }
 
@@ -419,6 +584,8 @@ impl Device {
         match &self.inner.backend {
             Backend::Cpu(_) => cpu::reserved(threads),
             Backend::Check(check) => check.reserved(threads),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => cuda.reserved(threads),
         }
     }
 
@@ -426,6 +593,8 @@ impl Device {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.options.threads_per_block,
             Backend::Check(check) => check.model().threads_per_block,
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => cuda.options.threads_per_block,
         }
     }
 
@@ -437,15 +606,27 @@ impl Device {
         placement: Placement,
         terms: Terms,
     ) -> Result<Option<LaunchPlan>, LaunchError> {
-        plan(
-            self.limits(),
+        let plan = plan(
+            self.limits(&demand, grid.threads)?,
             self.default_threads(),
             |threads| self.reserved(threads),
             demand,
             grid,
             placement,
             terms,
-        )
+        )?;
+        #[cfg(feature = "cuda")]
+        if let (Some(plan), Some(cuda), Placement::Together) = (&plan, self.as_cuda(), placement)
+            && !cuda.is_cooperative()
+        {
+            return Err(LaunchError::NotResident {
+                kernel: plan.kernel,
+                requested: plan.blocks,
+                capacity: 0,
+                limited_by: LimitedBy::NoCooperativeLaunch,
+            });
+        }
+        Ok(plan)
     }
 
     /// Whether the calling thread runs a kernel of this device.
@@ -453,6 +634,9 @@ impl Device {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.runs_here(),
             Backend::Check(check) => check.runs_here(),
+            // Its kernels run on no thread of the host.
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(_) => false,
         }
     }
 
@@ -464,17 +648,30 @@ impl Device {
         }
     }
 
-    pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
+    /// Runs a plain launch that has been planned, on the stream of the queue.
+    pub(super) fn launch<K: Kernel>(&self, stream: &Stream, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
+        let _ = stream;
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.launch(plan, kernel),
             Backend::Check(check) => check.launch(plan, kernel),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => cuda.launch(stream.of_launch(cuda, plan)?, plan, kernel),
         }
     }
 
-    pub(crate) fn launch_cooperative<K: GridKernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
+    /// Runs a cooperative launch that has been planned, on the stream of the queue.
+    pub(super) fn launch_cooperative<K: GridKernel>(
+        &self,
+        stream: &Stream,
+        plan: &LaunchPlan,
+        kernel: K,
+    ) -> Result<(), LaunchError> {
+        let _ = stream;
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.launch_cooperative(plan, kernel),
             Backend::Check(check) => check.launch_cooperative(plan, kernel),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => cuda.launch_cooperative(stream.of_launch(cuda, plan)?, plan, kernel),
         }
     }
 
@@ -487,6 +684,15 @@ impl Device {
     /// Measured costs of barriers and launches.
     pub(crate) fn costs(&self) -> &Mutex<HashMap<CostsKey, Costs>> {
         &self.inner.costs
+    }
+}
+
+fn limits_of_cpu(cpu: &CpuDevice) -> Limits {
+    Limits {
+        capacity: Capacity::Workers(cpu.options.resident_blocks * cpu.options.threads_per_block),
+        shared_bytes: cpu.options.shared_bytes,
+        blocks: MOST_BLOCKS,
+        taken: 0,
     }
 }
 
@@ -518,7 +724,7 @@ impl fmt::Display for CoreLimit {
     }
 }
 
-/// What a device is.
+/// What a device is. On a GPU its multiprocessors are the cores, and the threads that are resident together the workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceProperties {
@@ -538,6 +744,8 @@ pub struct DeviceProperties {
     pub shared_bytes: usize,
     /// How workers wait for the next launch.
     pub wait: WaitPolicy,
+    /// What else there is to say of a GPU.
+    pub gpu: Option<GpuProperties>,
 }
 
 #[cfg(all(test, not(loom)))]

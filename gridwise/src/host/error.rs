@@ -11,7 +11,9 @@ use thiserror::Error;
 use super::{
     buffer::{AllocationError, CopyError},
     device::DeviceError,
+    driver::DriverError,
     launch::LaunchError,
+    load::LoadError,
 };
 
 /// Any error of this library.
@@ -30,6 +32,12 @@ pub enum Error {
     /// A launch was refused, or failed while it ran.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// A module of kernels could not be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The driver of a GPU refused a call, or the GPU failed.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
     /// A closure that was enqueued panicked.
     #[error("a closure on the queue panicked: {message}")]
     ClosurePanicked {

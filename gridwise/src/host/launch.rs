@@ -5,9 +5,13 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::{
+    driver::DriverError,
+    load::LoadError,
     report::HangReport,
     residency::{LimitedBy, Limits},
 };
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::exports::{Entry, Exports, Form};
 use crate::check::finding::Findings;
 use crate::kernel::{GridKernel, Kernel, SharedLayout, grid_barrier::BarrierShape, shared::SharedCursor};
 
@@ -69,7 +73,7 @@ impl Blocks {
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     size: Size,
-    threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +103,7 @@ impl From<Blocks> for Grid {
 /// Why a launch was refused, or how it failed while it ran. Every variant names the kernel.
 ///
 /// After a failure while it ran, the buffers lent to the launch hold whatever the kernel had stored; the device and the queue
-/// stay usable.
+/// stay usable. A GPU does not survive it: everything that is asked of it after that ends with [`DriverError::Lost`].
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LaunchError {
@@ -212,6 +216,44 @@ pub enum LaunchError {
         /// Where its threads stood.
         report: HangReport,
     },
+    /// A GPU runs kernels that were compiled for it, and this one is in no module that it has loaded.
+    #[error(
+        "kernel `{kernel}` is in no module that {device} has loaded: add `{type_name}` to `export!` in the crate of kernels, and \
+         load its module with Device::load"
+    )]
+    NotExported {
+        /// The kernel.
+        kernel: &'static str,
+        /// Its type.
+        type_name: &'static str,
+        /// The device.
+        device: String,
+    },
+    /// The module that the library brings along for this kernel could not be loaded.
+    #[error("kernel `{kernel}`: {source}")]
+    Load {
+        /// The kernel.
+        kernel: &'static str,
+        /// Why.
+        source: Box<LoadError>,
+    },
+    /// A thread accessed memory of a GPU that is nobody's: a view of another device's memory, or an index that went unchecked.
+    #[error(
+        "kernel `{kernel}` accessed memory that is not the device's: is each of its views of a buffer of this device, and are \
+         unchecked indices inside?"
+    )]
+    IllegalAddress {
+        /// The kernel.
+        kernel: &'static str,
+    },
+    /// The driver of a GPU refused the launch, or the GPU failed.
+    #[error("kernel `{kernel}`: {source}")]
+    Driver {
+        /// The kernel.
+        kernel: &'static str,
+        /// What the driver says.
+        source: DriverError,
+    },
     /// The checking device found faults.
     #[error("kernel `{kernel}` is faulty:{findings}")]
     Faults {
@@ -249,8 +291,13 @@ pub(crate) struct LaunchPlan {
 /// What a kernel needs of a device, whatever its kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demand {
-    kernel: &'static str,
+    pub(crate) kernel: &'static str,
     dynamic_len: usize,
+    /// How to find the kernel in a table of compiled ones, and what to call it if it is not there.
+    #[cfg(feature = "cuda")]
+    pub(crate) entry: fn(&Exports) -> Option<&'static Entry>,
+    #[cfg(feature = "cuda")]
+    pub(crate) type_name: &'static str,
     shared_after: fn(reserved: usize, dynamic_len: usize) -> usize,
 }
 
@@ -266,6 +313,10 @@ impl Demand {
             kernel: K::NAME,
             dynamic_len: kernel.dynamic_len(),
             shared_after: shared_after::<K::Shared>,
+            #[cfg(feature = "cuda")]
+            entry: |exports| exports.entry::<K>(Form::Plain),
+            #[cfg(feature = "cuda")]
+            type_name: std::any::type_name::<K>(),
         }
     }
 
@@ -274,6 +325,10 @@ impl Demand {
             kernel: K::NAME,
             dynamic_len: kernel.dynamic_len(),
             shared_after: shared_after::<K::Shared>,
+            #[cfg(feature = "cuda")]
+            entry: |exports| exports.entry::<K>(Form::Cooperative),
+            #[cfg(feature = "cuda")]
+            type_name: std::any::type_name::<K>(),
         }
     }
 

@@ -4,11 +4,14 @@
 //! [grid](launch::Grid) and a kernel; errors are typed and name the kernel.
 
 pub mod buffer;
+pub mod cuda;
 pub mod device;
+pub mod driver;
 pub mod error;
 pub mod event;
 mod lane;
 pub mod launch;
+pub mod load;
 pub(crate) mod memory;
 pub mod options;
 pub mod phases;
@@ -16,6 +19,7 @@ pub mod queue;
 pub mod report;
 pub mod residency;
 pub mod scope;
+mod stream;
 pub mod tasks;
 
 /// The names a program uses.

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{
+    buffer::{Buffer, CopyError},
     device::Device,
     error::Error,
     launch::{Blocks, Demand, LaunchError, LaunchPlan, Placement, Terms},
@@ -16,15 +17,19 @@ use super::{
 };
 use crate::{
     kernel::{
-        Acc, GridAcc, GridKernel, Kernel, Phase, Phased, SpanMut,
+        Phase, Phased, SpanMut,
         grid_barrier::BarrierShape,
+        measure::{Barriers, Nothing, ROUNDS},
         phased::{
-            PersistentForm, RECORD_BARRIERS, RECORD_PHASES, RECORD_SAMPLES, RECORD_STEPS, RECORD_WORDS, RelaunchForm,
-            duplicate,
+            PersistentForm, RECORD_BARRIERS, RECORD_PHASES, RECORD_SAMPLES, RECORD_STEPS, RECORD_WORDS, RELAUNCH_WORDS,
+            RelaunchForm, duplicate,
         },
     },
     sync::lock,
 };
+
+#[cfg(feature = "cuda")]
+mod replay;
 
 /// How to run the phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +85,8 @@ pub enum Reason {
     Fed,
     /// The checking device has no times to compare: barriers between phases show more faults.
     Simulated,
+    /// The kernels that measure are in no module that the device has loaded; a grid barrier is the cheaper on most devices.
+    NotMeasured,
     /// A grid barrier or a launch, whichever is cheaper on this device for this grid.
     Boundary {
         /// Measured time of a grid barrier.
@@ -96,6 +103,7 @@ impl fmt::Display for Reason {
             Self::Fed => f.write_str("its blocks feed each other"),
             Self::OneGeneration => f.write_str("the tasks make no others"),
             Self::Simulated => f.write_str("a simulated device has no times to compare"),
+            Self::NotMeasured => f.write_str("the costs of barriers and launches could not be measured here"),
             Self::NothingToDo => f.write_str("there was nothing to do"),
             Self::NotResident {
                 requested,
@@ -270,7 +278,13 @@ impl Queue {
         if self.device().as_check().is_some() {
             return Ok((Structure::Persistent, Reason::Simulated));
         }
-        let Costs { barrier, launch } = self.device().costs_of((plan.blocks, plan.threads, plan.barrier))?;
+        let Costs { barrier, launch } = match self.device().costs_of((plan.blocks, plan.threads, plan.barrier)) {
+            Ok(costs) => costs,
+            Err(Error::Launch(LaunchError::NotExported { .. })) => {
+                return Ok((Structure::Persistent, Reason::NotMeasured));
+            }
+            Err(error) => return Err(error),
+        };
         let structure = if barrier <= launch {
             Structure::Persistent
         } else {
@@ -357,35 +371,14 @@ impl Queue {
         let Some(plan) = self.plan_phases(&phases, options, Placement::AsIfTogether)? else {
             return Ok(nothing(Structure::Relaunch, reason));
         };
-        let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
-        let mut stopped = self.device().zeroed::<u64>(2)?;
-        let mut step = 0;
-        let steps = loop {
-            for index in 0..P::PHASES {
-                let terms = Terms {
-                    part_of_run: true,
-                    ..self.what_is_left(&plan, start)?
-                };
-                // SAFETY: `Phased` allows copies.
-                let phases = unsafe { duplicate(&phases) };
-                let at = Phase { index, step };
-                let form = RelaunchForm {
-                    phases,
-                    at,
-                    stopped: stopped.span_mut(),
-                };
-                self.launch_on(grid, form, terms)?;
-                // The launch of phase 0 has decided whether its step is done at all.
-                if index == 0 && step % options.own.check_every == 0 && self.stopped_at(&stopped, step) != 0 {
-                    break;
-                }
-            }
-            match self.stopped_at(&stopped, step) {
-                0 => step += 1,
-                steps if step % options.own.check_every == 0 => break steps,
-                _ => step += 1,
-            }
+        let mut words = self.device().zeroed::<u64>(RELAUNCH_WORDS)?;
+        #[cfg(feature = "cuda")]
+        let steps = match self.device().as_cuda() {
+            Some(cuda) => self.replay_steps(cuda, &phases, &plan, options, start, &mut words)?,
+            None => self.launch_steps(&phases, &plan, options, start, &mut words)?,
         };
+        #[cfg(not(feature = "cuda"))]
+        let steps = self.launch_steps(&phases, &plan, options, start, &mut words)?;
         Ok(RunReport {
             structure: Structure::Relaunch,
             reason,
@@ -397,6 +390,43 @@ impl Queue {
             imbalance: None,
             in_barriers: None,
         })
+    }
+
+    /// Launches phase after phase until the run has stopped, and says after how many steps.
+    fn launch_steps<P: Phased>(
+        &self,
+        phases: &P,
+        plan: &LaunchPlan,
+        options: RunOptions,
+        start: Instant,
+        words: &mut Buffer<u64>,
+    ) -> Result<u64, Error> {
+        let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
+        let mut step = 0;
+        loop {
+            for index in 0..P::PHASES {
+                let terms = Terms {
+                    part_of_run: true,
+                    ..self.what_is_left(plan, start)?
+                };
+                let form = RelaunchForm {
+                    // SAFETY: `Phased` allows copies.
+                    phases: unsafe { duplicate(phases) },
+                    at: Phase { index, step },
+                    words: words.span_mut(),
+                };
+                self.launch_on(grid, form, terms)?;
+                // The launch of phase 0 has decided whether its step is done at all.
+                if index == 0 && step % options.own.check_every == 0 && self.stopped_at(words, step)? != 0 {
+                    break;
+                }
+            }
+            match self.stopped_at(words, step)? {
+                0 => step += 1,
+                steps if step % options.own.check_every == 0 => return Ok(steps),
+                _ => step += 1,
+            }
+        }
     }
 
     /// The queue's terms for the next launch of a run: its time limit is for the whole run, as if that were one launch.
@@ -419,8 +449,10 @@ impl Queue {
         })
     }
 
-    fn stopped_at(&self, stopped: &super::buffer::Buffer<u64>, step: usize) -> u64 {
-        stopped.span()[step % 2]
+    /// After how many steps the run has stopped, 0 if it has not, as phase 0 of that step found it.
+    fn stopped_at(&self, words: &Buffer<u64>, step: usize) -> Result<u64, CopyError> {
+        let word = step % 2;
+        Ok(self.elements(words.span().range(word..=word))?[0])
     }
 }
 
@@ -438,8 +470,7 @@ fn nothing(structure: Structure, reason: Reason) -> RunReport {
     }
 }
 
-/// Rounds of each measurement; the best of [`TRIES`] counts, because disturbances only ever add.
-const ROUNDS: usize = 64;
+/// The best of so many measurements counts, because disturbances only ever add.
 const TRIES: usize = 5;
 
 fn measure(device: &Device, (blocks, threads, barrier): CostsKey) -> Result<Costs, Error> {
@@ -449,6 +480,11 @@ fn measure(device: &Device, (blocks, threads, barrier): CostsKey) -> Result<Cost
         barrier: Duration::MAX,
         launch: Duration::MAX,
     };
+    #[cfg(feature = "cuda")]
+    let replayed = device
+        .as_cuda()
+        .map(|cuda| queue.record_nothing(cuda, grid))
+        .transpose()?;
     let mut nanoseconds = device.zeroed::<u64>(1)?;
     for _ in 0..TRIES {
         queue.launch_cooperative(
@@ -457,8 +493,14 @@ fn measure(device: &Device, (blocks, threads, barrier): CostsKey) -> Result<Cost
                 nanoseconds: nanoseconds.span_mut(),
             },
         )?;
-        let barriers = Duration::from_nanos(nanoseconds.span()[0]);
+        let barriers = Duration::from_nanos(queue.elements(nanoseconds.span())?[0]);
         costs.barrier = costs.barrier.min(barriers / ROUNDS as u32);
+        #[cfg(feature = "cuda")]
+        if let (Some(replayed), Some(cuda)) = (&replayed, device.as_cuda()) {
+            // As runs by relaunch do: recorded, and timed by the device.
+            costs.launch = costs.launch.min(queue.time_of(cuda, replayed)? / ROUNDS as u32);
+            continue;
+        }
         let start = Instant::now();
         for _ in 0..ROUNDS {
             queue.launch(grid, Nothing)?;
@@ -466,39 +508,4 @@ fn measure(device: &Device, (blocks, threads, barrier): CostsKey) -> Result<Cost
         costs.launch = costs.launch.min(start.elapsed() / ROUNDS as u32);
     }
     Ok(costs)
-}
-
-/// Times grid barriers.
-#[repr(C)]
-struct Barriers<'a> {
-    nanoseconds: SpanMut<'a, u64>,
-}
-
-// SAFETY: one thread writes; all meet the same barriers.
-unsafe impl GridKernel for Barriers<'_> {
-    const NAME: &'static str = "gridwise_measure_barriers";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        acc.sync_grid();
-        let start = acc.clock();
-        for _ in 0..ROUNDS {
-            acc.sync_grid();
-        }
-        if acc.block() == 0 && acc.thread() == 0 {
-            self.nanoseconds.set(acc, 0, acc.clock() - start);
-        }
-    }
-}
-
-/// Does nothing.
-#[repr(C)]
-struct Nothing;
-
-// SAFETY: it accesses nothing.
-unsafe impl Kernel for Nothing {
-    const NAME: &'static str = "gridwise_measure_launch";
-    type Shared = ();
-
-    fn run<A: Acc>(self, _: A, _: ()) {}
 }

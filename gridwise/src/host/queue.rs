@@ -1,6 +1,6 @@
 //! Queues: work in order.
 
-use std::{sync::OnceLock, time::Duration};
+use std::{borrow::Cow, sync::OnceLock, time::Duration};
 
 use bytemuck::Pod;
 
@@ -11,6 +11,7 @@ use super::{
     lane::{Lane, Turn},
     launch::{Demand, Grid, LaunchError, Placement, Terms},
     scope::Dispatcher,
+    stream::Stream,
 };
 use crate::{
     kernel::{GridKernel, Kernel, Span, SpanMut, grid_barrier::BarrierShape},
@@ -74,20 +75,23 @@ pub struct Queue {
     pub(super) dispatcher: Mutex<Option<Dispatcher>>,
     /// The queue that work on this one uses.
     inner: OnceLock<Arc<Queue>>,
+    /// Shared with the queue that this one is inside of: who has a turn here has one there.
+    pub(super) stream: Arc<Stream>,
 }
 
 impl Queue {
     pub(crate) fn new(device: Device, options: QueueOptions) -> Self {
-        Self::on(Arc::default(), device, options)
+        Self::on(Arc::default(), Arc::default(), device, options)
     }
 
-    fn on(lane: Arc<Lane>, device: Device, options: QueueOptions) -> Self {
+    fn on(lane: Arc<Lane>, stream: Arc<Stream>, device: Device, options: QueueOptions) -> Self {
         Self {
             device,
             options,
             lane,
             dispatcher: Mutex::new(None),
             inner: OnceLock::new(),
+            stream,
         }
     }
 
@@ -95,7 +99,7 @@ impl Queue {
     pub(super) fn inner(&self) -> &Arc<Self> {
         self.inner.get_or_init(|| {
             let lane = self.lane.inner().clone();
-            Arc::new(Self::on(lane, self.device.clone(), self.options))
+            Arc::new(Self::on(lane, self.stream.clone(), self.device.clone(), self.options))
         })
     }
 
@@ -110,7 +114,7 @@ impl Queue {
 
     /// Waits for what was asked of the queue before, and keeps others out until the turn is dropped.
     #[track_caller]
-    fn turn(&self) -> Turn<'_> {
+    pub(super) fn turn(&self) -> Turn<'_> {
         assert!(
             !self.device.runs_here(),
             "a queue was used from inside a kernel of its own device, which would wait for itself; use it before or after the \
@@ -156,7 +160,7 @@ impl Queue {
         let plan = self.device.plan(Demand::of(&kernel), grid, Placement::Anyhow, terms)?;
         // By reference: a plan is long, and copying it takes a tenth of an empty launch.
         match &plan {
-            Some(plan) => self.device.launch(plan, kernel),
+            Some(plan) => self.device.launch(&self.stream, plan, kernel),
             None => Ok(()),
         }
     }
@@ -175,7 +179,7 @@ impl Queue {
             .device
             .plan(Demand::of_grid(&kernel), grid.into(), Placement::Together, terms)?;
         match &plan {
-            Some(plan) => self.device.launch_cooperative(plan, kernel),
+            Some(plan) => self.device.launch_cooperative(&self.stream, plan, kernel),
             None => Ok(()),
         }
     }
@@ -187,8 +191,8 @@ impl Queue {
     #[track_caller]
     pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer<T>, AllocationError> {
         let _turn = self.turn();
-        let mut buffer = self.device.zeroed(data.len())?;
-        buffer.span_mut().into_slice().copy_from_slice(data);
+        let mut buffer = self.device.to_be_written(data.len())?;
+        self.move_all(Span::new(data), buffer.span_mut())?;
         Ok(buffer)
     }
 
@@ -200,13 +204,57 @@ impl Queue {
     pub fn download<T: Pod>(&self, buffer: &Buffer<T>) -> Result<Vec<T>, AllocationError> {
         let _turn = self.turn();
         let mut data = Vec::new();
-        let error = AllocationError {
-            len: buffer.len(),
-            element_bytes: size_of::<T>(),
-        };
-        data.try_reserve_exact(buffer.len()).map_err(|_| error)?;
-        data.extend_from_slice(&buffer.span());
+        let reserved = data.try_reserve_exact(buffer.len());
+        reserved.map_err(|_| AllocationError::of::<T>(buffer.len()))?;
+        if let Some(elements) = buffer.span().on_host() {
+            data.extend_from_slice(elements);
+        } else {
+            data.resize(buffer.len(), T::zeroed());
+            self.move_all(buffer.span(), SpanMut::new(&mut data))?;
+        }
         Ok(data)
+    }
+
+    /// Copies all of a buffer's elements; the lengths are the same.
+    fn move_all<T: Pod>(&self, source: Span<'_, T>, destination: SpanMut<'_, T>) -> Result<(), AllocationError> {
+        let len = source.len();
+        match self.stream.copy(&self.device, source, destination) {
+            Err(CopyError::Driver(driver)) => Err(AllocationError {
+                driver: Some(driver),
+                ..AllocationError::of::<T>(len)
+            }),
+            Ok(()) | Err(CopyError::Lengths { .. }) => Ok(()),
+        }
+    }
+
+    /// The elements of a view as the host has them: themselves where it reaches them, else a copy.
+    pub(crate) fn elements<'a, T: Pod>(&self, source: Span<'a, T>) -> Result<Cow<'a, [T]>, CopyError> {
+        match source.on_host() {
+            Some(elements) => Ok(Cow::Borrowed(elements)),
+            None => {
+                let mut elements = vec![T::zeroed(); source.len()];
+                self.read(source, &mut elements)?;
+                Ok(Cow::Owned(elements))
+            }
+        }
+    }
+
+    /// Changes the elements of a view as the host has them: in place where it reaches them, else in a copy that is put back.
+    pub(crate) fn edit<T: Pod>(&self, view: SpanMut<'_, T>, edit: impl FnOnce(&mut [T])) -> Result<(), CopyError> {
+        match view.on_host() {
+            Ok(elements) => {
+                edit(elements);
+                Ok(())
+            }
+            Err(view) => {
+                let mut elements = vec![T::zeroed(); view.len()];
+                let _turn = self.turn();
+                self.stream
+                    .copy(&self.device, view.as_span(), SpanMut::new(&mut elements))?;
+                edit(&mut elements);
+                self.stream.copy(&self.device, Span::new(&elements), view)
+            }
+        }
     }
 
     /// Copies from the host into `destination`.
@@ -216,7 +264,7 @@ impl Queue {
     #[track_caller]
     pub fn write<T: Pod>(&self, source: &[T], destination: SpanMut<'_, T>) -> Result<(), CopyError> {
         let _turn = self.turn();
-        copy(source, destination.into_slice())
+        self.stream.copy(&self.device, Span::new(source), destination)
     }
 
     /// Copies from `source` to the host.
@@ -226,7 +274,7 @@ impl Queue {
     #[track_caller]
     pub fn read<T: Pod>(&self, source: Span<'_, T>, destination: &mut [T]) -> Result<(), CopyError> {
         let _turn = self.turn();
-        copy(&source, destination)
+        self.stream.copy(&self.device, source, SpanMut::new(destination))
     }
 
     /// Copies from `source` into `destination` on the device.
@@ -236,21 +284,22 @@ impl Queue {
     #[track_caller]
     pub fn copy<T: Pod>(&self, source: Span<'_, T>, destination: SpanMut<'_, T>) -> Result<(), CopyError> {
         let _turn = self.turn();
-        copy(&source, destination.into_slice())
+        self.stream.copy(&self.device, source, destination)
     }
 
-    /// Sets every element of `destination` to `value`.
+    /// Sets every element of `destination` to `value`. Should the driver of a GPU fail here, the next call on the queue that
+    /// returns an error says so.
     #[track_caller]
     pub fn fill<T: Pod>(&self, destination: SpanMut<'_, T>, value: T) {
         let _turn = self.turn();
-        destination.into_slice().fill(value);
+        self.stream.fill(&self.device, destination, value);
     }
 
-    /// Sets every byte of `destination` to `value`.
+    /// Sets every byte of `destination` to `value`; as [`fill`](Self::fill).
     #[track_caller]
     pub fn fill_bytes<T: Pod>(&self, destination: SpanMut<'_, T>, value: u8) {
         let _turn = self.turn();
-        bytemuck::cast_slice_mut::<T, u8>(destination.into_slice()).fill(value);
+        self.stream.fill_bytes(&self.device, destination, value);
     }
 
     /// Runs a closure of the host in its turn.
@@ -280,15 +329,4 @@ impl Queue {
             panic!("{error}")
         }
     }
-}
-
-fn copy<T: Pod>(source: &[T], destination: &mut [T]) -> Result<(), CopyError> {
-    if source.len() != destination.len() {
-        return Err(CopyError::Lengths {
-            source_len: source.len(),
-            destination_len: destination.len(),
-        });
-    }
-    destination.copy_from_slice(source);
-    Ok(())
 }

@@ -73,6 +73,8 @@ pub enum HangCause {
     StillRunning,
     /// The run consists of several launches, and none was under way.
     BetweenLaunches,
+    /// The device does not tell where its threads stood.
+    NotTold,
 }
 
 /// Where every thread of a launch stood when it was given up.
@@ -87,6 +89,8 @@ pub struct HangReport {
     pub threads_per_block: usize,
     /// Blocks that had not started.
     pub not_started: usize,
+    /// Whether the device tells where its threads stood.
+    told: bool,
 }
 
 /// Threads that a report prints in full.
@@ -105,6 +109,16 @@ impl HangReport {
             blocks,
             threads_per_block,
             not_started,
+            told: true,
+        }
+    }
+
+    /// A report of a device that does not tell where its threads stood.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn not_told(blocks: usize, threads_per_block: usize) -> Self {
+        Self {
+            told: false,
+            ..Self::new(Vec::new(), blocks, threads_per_block, 0)
         }
     }
 
@@ -112,6 +126,9 @@ impl HangReport {
     pub fn cause(&self) -> HangCause {
         let waits =
             |thread: &ThreadReport, what| matches!(thread.state, ThreadState::Waiting { what: w, .. } if w == what);
+        if !self.told {
+            return HangCause::NotTold;
+        }
         if self.threads.is_empty() {
             return HangCause::BetweenLaunches;
         }
@@ -179,6 +196,9 @@ impl fmt::Display for HangCause {
             Self::NobodyStores => f.write_str("everybody waits, and nobody is left to store what they wait for"),
             Self::StillRunning => f.write_str("some threads were still running"),
             Self::BetweenLaunches => f.write_str("it was between two launches of its run"),
+            Self::NotTold => {
+                f.write_str("a GPU does not tell where its threads stood, and is lost when they are stopped")
+            }
         }
     }
 }

@@ -20,6 +20,12 @@ pub enum LimitedBy {
     ThreadsPerMultiprocessor,
     /// Other work that holds a part of the device.
     OtherWork,
+    /// Registers: a multiprocessor has no more of them for threads of this kernel.
+    Registers,
+    /// The device takes no cooperative launches.
+    NoCooperativeLaunch,
+    /// The kernel is in no module that the device has loaded.
+    NotLoaded,
 }
 
 impl fmt::Display for LimitedBy {
@@ -32,6 +38,9 @@ impl fmt::Display for LimitedBy {
             Self::BlocksPerMultiprocessor => "the blocks of a multiprocessor",
             Self::ThreadsPerMultiprocessor => "the threads of a multiprocessor",
             Self::OtherWork => "other work on the device",
+            Self::Registers => "the registers of a multiprocessor",
+            Self::NoCooperativeLaunch => "a device that takes no cooperative launches",
+            Self::NotLoaded => "a kernel that no loaded module has",
         })
     }
 }
@@ -67,6 +76,15 @@ pub(crate) enum Capacity {
     Workers(usize),
     /// Multiprocessors, each of which holds several blocks.
     Multiprocessors(Multiprocessors),
+    /// Multiprocessors whose driver was asked, for the very kernel, threads and shared memory of the launch.
+    Asked {
+        multiprocessors: usize,
+        /// Blocks of the launch that one holds.
+        blocks: usize,
+        limited_by: LimitedBy,
+        /// Threads that a block of the kernel can have.
+        threads_per_block: usize,
+    },
 }
 
 /// Multiprocessors, all alike.
@@ -102,10 +120,26 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// Of a kernel that is in no module of its device.
+    pub(crate) fn not_loaded() -> Self {
+        Self {
+            capacity: Capacity::Asked {
+                multiprocessors: 0,
+                blocks: 0,
+                limited_by: LimitedBy::NotLoaded,
+                threads_per_block: usize::MAX,
+            },
+            shared_bytes: usize::MAX,
+            blocks: 0,
+            taken: 0,
+        }
+    }
+
     pub(crate) fn threads_per_block(self) -> usize {
         match self.capacity {
             Capacity::Workers(workers) => workers,
             Capacity::Multiprocessors(each) => each.threads_per_block,
+            Capacity::Asked { threads_per_block, .. } => threads_per_block,
         }
     }
 
@@ -121,6 +155,12 @@ impl Limits {
                     let (blocks, limited_by) = each.occupancy(threads_per_block, shared_bytes);
                     (each.count, blocks, limited_by)
                 }
+                Capacity::Asked {
+                    multiprocessors,
+                    blocks,
+                    limited_by,
+                    ..
+                } => (multiprocessors, blocks, limited_by),
             }
         };
         Residency {

@@ -154,21 +154,21 @@ pub trait Acc: Hardware {
     #[inline(always)]
     #[track_caller]
     fn sync_block_any(self, vote: bool) -> bool {
-        self.sync_block_count(vote) > 0
+        self.block_barrier_any(vote, Location::caller())
     }
 
     /// [`sync_block`](Self::sync_block), and tells whether all threads of the block passed `true`.
     #[inline(always)]
     #[track_caller]
     fn sync_block_all(self, vote: bool) -> bool {
-        self.sync_block_count(vote) == self.threads()
+        self.block_barrier_all(vote, Location::caller())
     }
 
     /// [`sync_block`](Self::sync_block), and counts the threads of the block that passed `true`.
     #[inline(always)]
     #[track_caller]
     fn sync_block_count(self, vote: bool) -> usize {
-        collective::reduce_block(self, usize::from(vote), |a, b| a + b, Location::caller())
+        self.block_barrier_count(vote, Location::caller())
     }
 
     /// Evaluates `value` in the block's first thread and hands the result to all. A block barrier.

@@ -53,8 +53,28 @@ pub mod scope {
     }
 }
 
+/// How a word counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum WordKind {
+    /// `u32`, `u64`.
+    Unsigned,
+    /// `i32`, `i64`.
+    Signed,
+    /// `f32`, `f64`.
+    Float,
+}
+
 /// A type that atomics work on: `u32`, `u64`, `i32`, `i64`, `f32`, `f64`.
 pub trait Word: Pod + Sealed + PartialEq + core::fmt::Debug {
+    /// How it counts.
+    #[doc(hidden)]
+    const KIND: WordKind;
+
+    /// What is added to subtract `self`.
+    #[doc(hidden)]
+    fn negated(self) -> Self;
+
     /// Applies a read-modify-write to a value: what the operation means, for back ends without the instruction.
     #[doc(hidden)]
     fn apply(self, op: Rmw, operand: Self) -> Self;
@@ -71,10 +91,17 @@ pub trait Word: Pod + Sealed + PartialEq + core::fmt::Debug {
 pub trait IntegerWord: Word + Eq + Ord {}
 
 macro_rules! integer_words {
-    ($($t:ty, $atomic:ident;)*) => { $(
+    ($($t:ty, $atomic:ident, $kind:ident;)*) => { $(
         impl Sealed for $t {}
         impl IntegerWord for $t {}
         impl Word for $t {
+            const KIND: WordKind = WordKind::$kind;
+
+            #[inline(always)]
+            fn negated(self) -> Self {
+                self.wrapping_neg()
+            }
+
             #[inline(always)]
             fn apply(self, op: Rmw, operand: Self) -> Self {
                 match op {
@@ -107,12 +134,24 @@ macro_rules! integer_words {
         }
     )* };
 }
-integer_words! { u32, AtomicU32; i32, AtomicI32; u64, AtomicU64; i64, AtomicI64; }
+integer_words! {
+    u32, AtomicU32, Unsigned;
+    i32, AtomicI32, Signed;
+    u64, AtomicU64, Unsigned;
+    i64, AtomicI64, Signed;
+}
 
 macro_rules! float_words {
     ($($t:ty, $atomic:ident;)*) => { $(
         impl Sealed for $t {}
         impl Word for $t {
+            const KIND: WordKind = WordKind::Float;
+
+            #[inline(always)]
+            fn negated(self) -> Self {
+                -self
+            }
+
             #[inline(always)]
             fn apply(self, op: Rmw, operand: Self) -> Self {
                 match op {

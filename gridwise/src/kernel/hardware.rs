@@ -309,6 +309,21 @@ pub trait Hardware: Copy + Sealed {
     /// The block barrier.
     #[cfg_attr(test, track_caller)]
     fn block_barrier(self, location: &'static Location<'static>);
+    /// The block barrier; how many threads of the block voted `true`.
+    #[inline(always)]
+    fn block_barrier_count(self, vote: bool, location: &'static Location<'static>) -> usize {
+        super::collective::reduce_block(self, usize::from(vote), |a, b| a + b, location)
+    }
+    /// The block barrier; whether a thread of the block voted `true`.
+    #[inline(always)]
+    fn block_barrier_any(self, vote: bool, location: &'static Location<'static>) -> bool {
+        self.block_barrier_count(vote, location) > 0
+    }
+    /// The block barrier; whether all threads of the block voted `true`.
+    #[inline(always)]
+    fn block_barrier_all(self, vote: bool, location: &'static Location<'static>) -> bool {
+        self.block_barrier_count(vote, location) == self.threads()
+    }
     /// A point between two pieces of work, where a thread leaves a launch that has failed elsewhere or has run too long.
     #[inline(always)]
     fn check_in(self) {}

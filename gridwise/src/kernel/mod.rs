@@ -10,6 +10,8 @@ pub mod domain;
 pub mod grid_barrier;
 #[doc(hidden)]
 pub mod hardware;
+#[doc(hidden)]
+pub mod measure;
 #[cfg(all(test, feature = "std"))]
 pub(crate) mod mutant;
 pub mod phased;

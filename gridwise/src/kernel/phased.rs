@@ -125,22 +125,18 @@ unsafe impl<P: Phased> GridKernel for PersistentForm<'_, P> {
         let (mut in_phases, mut in_barriers, mut samples) = (0, 0, 0);
         let mut step = 0;
         loop {
-            if step % SAMPLE_EVERY == SAMPLE_EVERY - 1 {
-                for index in 0..P::PHASES {
-                    let start = acc.clock();
-                    phases().phase(acc, shared, Phase { index, step });
-                    let worked = acc.clock();
-                    acc.sync_grid();
-                    in_phases += worked - start;
-                    in_barriers += acc.clock() - worked;
-                }
-                samples += 1;
-            } else {
-                for index in 0..P::PHASES {
-                    phases().phase(acc, shared, Phase { index, step });
-                    acc.sync_grid();
-                }
+            // One loop for both: a second copy of the phases would double the registers that a GPU needs.
+            let timed = step % SAMPLE_EVERY == SAMPLE_EVERY - 1;
+            let clock = || if timed { acc.clock() } else { 0 };
+            for index in 0..P::PHASES {
+                let start = clock();
+                phases().phase(acc, shared, Phase { index, step });
+                let worked = clock();
+                acc.sync_grid();
+                in_phases += worked - start;
+                in_barriers += clock() - worked;
             }
+            samples += u64::from(timed);
             let more = phases().proceed(acc, step);
             step += 1;
             if !more {
@@ -171,11 +167,19 @@ unsafe impl<P: Phased> GridKernel for PersistentForm<'_, P> {
 pub struct RelaunchForm<'a, P> {
     /// The phases.
     pub(crate) phases: P,
-    /// Which phase this launch does.
+    /// Which phase this launch does, its step counted from the word [`RELAUNCH_BASE`].
     pub(crate) at: Phase,
-    /// Two words, both 0 at the start.
-    pub(crate) stopped: SpanMut<'a, u64>,
+    /// [`RELAUNCH_WORDS`] words, all 0 at the start: two that say in turn after how many steps the run has stopped, then one
+    /// that the host alone writes, and which lets it repeat launches that were recorded once.
+    pub(crate) words: SpanMut<'a, u64>,
 }
+
+/// Words of [`RelaunchForm::words`].
+#[doc(hidden)]
+pub const RELAUNCH_WORDS: usize = 3;
+/// Word of [`RelaunchForm::words`]: the step that others are counted from.
+#[doc(hidden)]
+pub const RELAUNCH_BASE: usize = 2;
 
 // SAFETY: within a phase the author's promise holds; phases are ordered by the launches. One thread writes a word that nobody
 // else reads in the same launch.
@@ -191,18 +195,19 @@ unsafe impl<P: Phased> Kernel for RelaunchForm<'_, P> {
     fn run<A: Acc>(self, acc: A, shared: P::Shared) {
         // SAFETY: `Phased` allows copies.
         let phases = || unsafe { duplicate(&self.phases) };
-        let step = self.at.step;
-        let stopped = if self.at.index > 0 || step == 0 {
-            self.stopped.get(acc, step % 2)
+        let step = self.words.get(acc, RELAUNCH_BASE) as usize + self.at.step;
+        let at = Phase { step, ..self.at };
+        let stopped = if at.index > 0 || step == 0 {
+            self.words.get(acc, step % 2)
         } else {
-            let before = self.stopped.get(acc, (step + 1) % 2);
+            let before = self.words.get(acc, (step + 1) % 2);
             let now = if before != 0 || phases().proceed(acc, step - 1) {
                 before
             } else {
                 step as u64
             };
             if acc.block() == 0 && acc.thread() == 0 {
-                self.stopped.set(acc, step % 2, now);
+                self.words.set(acc, step % 2, now);
             }
             now
         };
@@ -211,7 +216,7 @@ unsafe impl<P: Phased> Kernel for RelaunchForm<'_, P> {
         }
         phases().enter(acc, shared);
         acc.sync_block();
-        phases().phase(acc, shared, self.at);
+        phases().phase(acc, shared, at);
         acc.sync_block();
         phases().leave(acc, shared);
     }

@@ -26,7 +26,8 @@ pub struct SharedCursor {
 
 impl SharedCursor {
     /// Starts after `reserved` bytes; every [`DynamicShared`] gets `dynamic_len` elements.
-    #[cfg(feature = "std")]
+    #[cfg(any(feature = "std", target_arch = "nvptx64"))]
+    #[inline(always)]
     pub(crate) fn new(reserved: usize, dynamic_len: usize) -> Self {
         Self {
             used: reserved,
@@ -40,6 +41,7 @@ impl SharedCursor {
         self.used
     }
 
+    #[inline(always)]
     fn take<T>(&mut self, len: usize) -> usize {
         const {
             assert!(
@@ -294,6 +296,7 @@ impl SharedLayout for () {
 
 impl<T: Pod, const N: usize> Sealed for SharedArray<T, N> {}
 impl<T: Pod, const N: usize> SharedLayout for SharedArray<T, N> {
+    #[inline(always)]
     fn place(cursor: &mut SharedCursor) -> Self {
         Self {
             offset: cursor.take::<T>(N),
@@ -304,6 +307,7 @@ impl<T: Pod, const N: usize> SharedLayout for SharedArray<T, N> {
 
 impl<T: Pod> Sealed for DynamicShared<T> {}
 impl<T: Pod> SharedLayout for DynamicShared<T> {
+    #[inline(always)]
     fn place(cursor: &mut SharedCursor) -> Self {
         let len = cursor.dynamic_len;
         let offset = cursor.take::<T>(len);
@@ -321,7 +325,8 @@ macro_rules! tuples {
     ($($($name:ident)+;)*) => { $(
         impl<$($name: SharedLayout),+> Sealed for ($($name,)+) {}
         impl<$($name: SharedLayout),+> SharedLayout for ($($name,)+) {
-            fn place(cursor: &mut SharedCursor) -> Self {
+            #[inline(always)]
+    fn place(cursor: &mut SharedCursor) -> Self {
                 ($($name::place(cursor),)+)
             }
         }

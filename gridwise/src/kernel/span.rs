@@ -93,8 +93,14 @@ impl<'a, T: Pod> Span<'a, T> {
     /// A view of a slice in host memory.
     #[cfg(feature = "std")]
     pub(crate) fn new(slice: &'a [T]) -> Self {
-        // SAFETY: a slice is aligned and initialised, and not written while it is borrowed.
+        // SAFETY: a slice of the host, borrowed for `'a`.
         unsafe { Self::of_home(slice.as_ptr(), slice.len(), Home::HOST) }
+    }
+
+    /// The elements, if the host reaches them.
+    #[cfg(feature = "std")]
+    pub(crate) fn on_host(self) -> Option<&'a [T]> {
+        (self.home == Home::HOST).then(|| self.as_slice())
     }
 
     /// A view of memory that may be a device's own.
@@ -138,7 +144,7 @@ impl<'a, T: Pod> Span<'a, T> {
     pub fn as_slice(self) -> &'a [T] {
         self.home.reach();
         // SAFETY: made from a slice that is borrowed, and so not written, for `'a`.
-        unsafe { core::slice::from_raw_parts(self.start, self.len) }
+        unsafe { core::slice::from_raw_parts(in_its_memory(self.start.cast_mut()), self.len) }
     }
 
     /// The part of the view inside `range`.
@@ -365,7 +371,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         self.home.reach();
         acc.lend(Place::Global(self.start), self.len, false);
         // SAFETY: inside memory lent to the launch, initialised, and not written meanwhile, by the caller.
-        unsafe { core::slice::from_raw_parts(self.start, self.len) }
+        unsafe { core::slice::from_raw_parts(in_its_memory(self.start), self.len) }
     }
 
     /// In a kernel: the elements as a plain mutable slice; see [`as_slice`](Self::as_slice).
@@ -381,7 +387,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         self.home.reach();
         acc.lend(Place::Global(self.start), self.len, true);
         // SAFETY: inside memory lent to the launch, initialised, and not accessed otherwise meanwhile, by the caller.
-        unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
+        unsafe { core::slice::from_raw_parts_mut(in_its_memory(self.start), self.len) }
     }
 
     /// In a kernel: promises that the launch stores each element of the view exactly once. The checking device names the places of
@@ -439,6 +445,23 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         )
     }
 
+    /// The same elements, to read from while this view is borrowed.
+    #[cfg(feature = "std")]
+    pub(crate) fn as_span(&self) -> Span<'_, T> {
+        // SAFETY: this view is the only one of the elements, and borrowed.
+        unsafe { Span::of_home(self.start, self.len, self.home) }
+    }
+
+    /// The elements, if the host reaches them; else the view again.
+    #[cfg(feature = "std")]
+    pub(crate) fn on_host(self) -> Result<&'a mut [T], Self> {
+        if self.home == Home::HOST {
+            Ok(self.into_slice())
+        } else {
+            Err(self)
+        }
+    }
+
     /// The memory, for copies by the host.
     ///
     /// # Panics
@@ -451,6 +474,15 @@ impl<'a, T: Pod> SpanMut<'a, T> {
         // views that kernels make of it do not outlive their launch.
         unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
     }
+}
+
+/// The start of a slice, as the compiler for a GPU wants it: known to be in device memory.
+#[inline(always)]
+fn in_its_memory<T>(start: *mut T) -> *mut T {
+    #[cfg(target_arch = "nvptx64")]
+    return crate::backend::cuda::device::memory::in_global(start);
+    #[cfg(not(target_arch = "nvptx64"))]
+    start
 }
 
 /// Turns any range into start and end, and checks it against the length.
@@ -492,6 +524,9 @@ pub(crate) fn outside<A: Acc, T>(acc: A, first: Place<T>, index: usize, len: usi
 pub(crate) fn out_of_bounds<T>(first: Place<T>, index: usize, len: usize) -> ! {
     let message = format_args!("index {index} is out of bounds of a span of {len}");
     refuse(Some((first, index)), message);
+    #[cfg(target_arch = "nvptx64")]
+    crate::backend::cuda::device::fault::out_of_bounds(index, len, core::panic::Location::caller());
+    #[cfg(not(target_arch = "nvptx64"))]
     panic!("{message}")
 }
 

@@ -2,10 +2,9 @@
 
 use super::{
     bicgstab::BiCgStab, conjugate_gradients::ConjugateGradients, error::SolveError, options::Method, rows::DeviceRows,
-    run::RunView,
 };
 use crate::{
-    algorithm::sparse::Csr,
+    algorithm::{kernels::run::RunView, sparse::Csr},
     host::{
         error::Error,
         phases::{RunOptions, RunReport},
@@ -76,11 +75,11 @@ impl Iteration {
     ) -> Result<Vec<f64>, Error> {
         match self {
             Self::ConjugateGradients(cg) => {
-                let last = converged || cg.last_is_best(steps);
+                let last = converged || cg.last_is_best(queue, steps)?;
                 Ok(queue.download(if last { &cg.x } else { &cg.best })?)
             }
             Self::BiCgStab(bicgstab) => {
-                let last = converged || bicgstab.last_is_best(steps);
+                let last = converged || bicgstab.last_is_best(queue, steps)?;
                 let mut x = queue.download(if last { &bicgstab.y } else { &bicgstab.best })?;
                 for (x, inverse) in x.iter_mut().zip(inverse_diagonal) {
                     *x *= inverse;

@@ -28,7 +28,6 @@ mod iteration;
 mod options;
 mod outcome;
 mod rows;
-mod run;
 mod system;
 
 #[cfg(test)]
@@ -38,12 +37,11 @@ pub use error::SolveError;
 pub use options::{Method, SolveOptions};
 pub use outcome::{Breakdown, Progress, Solution, Status, WhyMethod};
 
-use self::{
-    iteration::Iteration,
-    run::{RunView, outcome as word},
-    system::System,
+use self::{iteration::Iteration, system::System};
+use super::{
+    kernels::run::{RunView, outcome as word},
+    sparse::Csr,
 };
-use super::sparse::Csr;
 use crate::host::{
     buffer::Buffer,
     phases::{RunOptions, RunReport},
@@ -196,7 +194,7 @@ impl<'q> Solver<'q> {
         self.report.add(&report);
         let outcome = self.queue.download(&self.outcome)?;
         let steps = outcome[word::STEPS] as usize;
-        let squares = &history.span()[..steps - before];
+        let squares = self.queue.elements(history.span().range(..steps - before))?;
         let bb = self.system.bb;
         self.residuals.extend(squares.iter().map(|rr| (rr / bb).sqrt()));
         self.status = status_of(outcome[word::STATUS], outcome[word::STOPPED] as usize);

@@ -1,14 +1,14 @@
-//! The entries of a matrix as kernels see them.
+//! The entries of a matrix on a device.
 
-use core::ops::Range;
+use std::borrow::Cow;
 
 use super::Csr;
 use crate::{
+    algorithm::kernels::entries::Entries,
     host::{
-        buffer::{AllocationError, Buffer},
+        buffer::{AllocationError, Buffer, CopyError},
         queue::Queue,
     },
-    kernel::Span,
 };
 
 /// The entries of a [`Csr`] on a device.
@@ -37,8 +37,8 @@ impl DeviceEntries {
         })
     }
 
-    pub(crate) fn row_offsets(&self) -> &[u32] {
-        self.row_offsets.span().as_slice()
+    pub(crate) fn row_offsets(&self, queue: &Queue) -> Result<Cow<'_, [u32]>, CopyError> {
+        queue.elements(self.row_offsets.span())
     }
 
     pub(crate) fn view(&self) -> Entries<'_> {
@@ -46,36 +46,6 @@ impl DeviceEntries {
             row_offsets: self.row_offsets.span(),
             column_indices: self.column_indices.span(),
             values: self.values.span(),
-        }
-    }
-}
-
-/// A kernel's view of [`DeviceEntries`]: offsets and columns are as [`Csr`] promises.
-#[repr(C)]
-pub(crate) struct Entries<'a> {
-    row_offsets: Span<'a, u32>,
-    column_indices: Span<'a, u32>,
-    values: Span<'a, f64>,
-}
-
-impl Entries<'_> {
-    /// Calls `each(i, product)` with the product of row `rows.start + i` and a vector, for every row of `rows`: summed from 0 in the
-    /// order of columns, so with the same bits as [`Csr::multiply`]. `x(column)` is the vector's element; every column it is asked
-    /// for is one of the matrix.
-    #[inline(always)]
-    pub(crate) fn multiply(&self, rows: Range<usize>, x: impl Fn(usize) -> f64, mut each: impl FnMut(usize, f64)) {
-        let offsets = &self.row_offsets[rows.start..=rows.end];
-        let (columns, values) = (self.column_indices.as_slice(), self.values.as_slice());
-        for (i, ends) in offsets.array_windows::<2>().enumerate() {
-            let mut sum = 0.0;
-            for entry in ends[0] as usize..ends[1] as usize {
-                // SAFETY: the offsets of a `Csr` do not exceed its entries.
-                let value = unsafe { values.get_unchecked(entry) };
-                // SAFETY: as for the value; there are as many columns.
-                let column = unsafe { *columns.get_unchecked(entry) };
-                sum += value * x(column as usize);
-            }
-            each(i, sum);
         }
     }
 }

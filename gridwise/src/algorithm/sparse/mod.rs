@@ -7,7 +7,7 @@ mod product;
 #[cfg(test)]
 mod test;
 
-pub(crate) use entries::{DeviceEntries, Entries};
+pub(crate) use entries::DeviceEntries;
 pub use product::{DeviceCsr, ProductError};
 
 /// A sparse matrix in compressed sparse rows.

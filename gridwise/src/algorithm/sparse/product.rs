@@ -2,11 +2,9 @@
 
 use thiserror::Error;
 
-use super::{
-    Csr,
-    entries::{DeviceEntries, Entries},
-};
+use super::{Csr, entries::DeviceEntries};
 use crate::{
+    algorithm::kernels::entries::Entries,
     host::{
         buffer::{AllocationError, Buffer},
         launch::{Frames, LaunchError},

@@ -1,4 +1,8 @@
 //! What crosses from the host to the entry of a kernel: the one parameter that every entry has. Both sides compile this file.
+//!
+//! Beside its dynamic shared memory, every entry has 8 bytes of static shared memory, where a thread that panics finds the
+//! [`Fault`]: what the driver says of the function counts, not the layout alone.
+#![cfg_attr(not(any(feature = "cuda", target_arch = "nvptx64")), allow(dead_code))]
 
 use crate::kernel::grid_barrier::GridState;
 
@@ -30,7 +34,10 @@ pub(crate) struct Context {
 /// Bytes of text in a [`Fault`]: longer ones are cut at the front, where a path has its least telling part.
 pub(crate) const FAULT_TEXT: usize = 176;
 
-/// Why a launch failed. The first thread that fails takes `state` from 0 to 1 (relaxed, system scope), fills in the rest, and
+/// Why a launch failed: which thread, and where in the source. There is no message. A panic handler that reads messages keeps
+/// all code alive that might format one, at twice the registers for every kernel that indexes a slice.
+///
+/// The first thread that fails takes `state` from 0 to 1 (relaxed, system scope), fills in the rest, and
 /// stores 2 (release, system scope) before it traps.
 ///
 /// The host stores 3 to make every thread that waits leave, when time runs out: they take it for a failure of another thread.
@@ -54,12 +61,10 @@ pub(crate) struct Fault {
     pub(crate) column: u32,
     /// Bytes of the file's name.
     pub(crate) file_bytes: u32,
-    /// Bytes of the message, where it is a constant of the program.
-    pub(crate) message_bytes: u32,
+    /// Nothing: fills the line.
+    pub(crate) _unused: u32,
     /// The end of the file's name.
     pub(crate) file: [u8; FAULT_TEXT],
-    /// The message.
-    pub(crate) message: [u8; FAULT_TEXT],
 }
 
 /// What a [`Fault`] was.

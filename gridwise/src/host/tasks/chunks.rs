@@ -72,6 +72,7 @@ fn levels(len: u64, chunking: Chunking, blocks: u64) -> (Vec<Level>, u64) {
 pub struct Chunks {
     next: Buffer<u64>,
     levels: Buffer<Level>,
+    last: Level,
     tickets: u64,
     len: u64,
 }
@@ -82,7 +83,13 @@ impl Chunks {
     /// A phased kernel that holds it finds it where an earlier phase has left it.
     pub fn fresh(&mut self, queue: &Queue) -> ChunkCounter<'_> {
         queue.fill(self.next.span_mut(), 0);
-        ChunkCounter::new(self.next.span_mut(), self.levels.span(), self.tickets, self.len)
+        ChunkCounter::new(
+            self.next.span_mut(),
+            self.levels.span(),
+            self.last,
+            self.tickets,
+            self.len,
+        )
     }
 
     /// How many chunks there are.
@@ -121,6 +128,7 @@ impl Queue {
         Ok(Chunks {
             next: self.device().zeroed(1)?,
             levels: self.upload(&levels)?,
+            last: levels.last().copied().unwrap_or(bytemuck::Zeroable::zeroed()),
             tickets,
             len: len as u64,
         })
@@ -139,11 +147,8 @@ impl Queue {
         // A whole number of small pieces, so that only the last is shorter.
         let large = len.div_ceil(wanted).max(1);
         let large = large.checked_next_multiple_of(small).unwrap_or(usize::MAX);
-        let error = AllocationError {
-            len,
-            element_bytes: size_of::<u64>(),
-        };
-        let words = TwoLevelQueue::words(len.div_ceil(large)).ok_or(error)?;
+        let words = TwoLevelQueue::words(len.div_ceil(large));
+        let words = words.ok_or_else(|| AllocationError::of::<u64>(len))?;
         Ok(Pieces {
             words: self.device().zeroed(words)?,
             len: len as u64,

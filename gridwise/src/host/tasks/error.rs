@@ -4,7 +4,11 @@ use std::{error::Error as StdError, fmt};
 
 use thiserror::Error;
 
-use crate::host::{buffer::AllocationError, error::Error, launch::LaunchError};
+use crate::host::{
+    buffer::{AllocationError, CopyError},
+    error::Error,
+    launch::LaunchError,
+};
 
 /// Why a run of tasks ended early.
 #[derive(Debug, Error)]
@@ -25,9 +29,12 @@ pub enum TaskFailure {
     /// There is no memory for the queue.
     #[error(transparent)]
     Allocation(#[from] AllocationError),
+    /// The queue could not be written or read by the host.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
 }
 
-/// A run of tasks ended early. Every task that was made is run to its end, or here, once.
+/// A run of tasks ended early. Every task that was made is run to its end, or here, once; unless they are [lost](Self::lost).
 ///
 /// A run that fails does not go on with what it could still do: blocks leave before their next task, and what they have not begun
 /// is in [`unfinished`](Self::unfinished), so that the program decides. A task that makes others and then panics has made them.
@@ -44,6 +51,8 @@ pub struct TaskError<T> {
     pub interrupted: Vec<T>,
     /// Tasks that were not begun: seeds for another run. Those that a task made before it panicked are among them.
     pub unfinished: Vec<T>,
+    /// Whether no task could be had back, because a GPU was lost together with its memory.
+    pub lost: bool,
 }
 
 impl<T: Clone> TaskError<T> {
@@ -55,6 +64,7 @@ impl<T: Clone> TaskError<T> {
             panicked: None,
             interrupted: Vec::new(),
             unfinished: seeds.to_vec(),
+            lost: false,
         }
     }
 }
@@ -64,6 +74,9 @@ impl<T: fmt::Debug> fmt::Display for TaskError<T> {
         write!(f, "tasks of `{}`: {}", self.kernel, self.cause)?;
         if let Some(task) = &self.panicked {
             write!(f, "; in task {task:?}")?;
+        }
+        if self.lost {
+            return f.write_str("; its tasks were lost with the device");
         }
         let (interrupted, unfinished) = (self.interrupted.len(), self.unfinished.len());
         write!(f, "; {unfinished} tasks were not begun, {interrupted} were interrupted")
@@ -79,5 +92,16 @@ impl<T: fmt::Debug> StdError for TaskError<T> {
 impl<T: fmt::Debug + Send + Sync + 'static> From<TaskError<T>> for Error {
     fn from(error: TaskError<T>) -> Self {
         Self::other(error)
+    }
+}
+
+impl From<TaskFailure> for Error {
+    fn from(failure: TaskFailure) -> Self {
+        match failure {
+            TaskFailure::Launch(error) => error.into(),
+            TaskFailure::Allocation(error) => error.into(),
+            TaskFailure::Copy(error) => error.into(),
+            failure => Self::other(failure),
+        }
     }
 }

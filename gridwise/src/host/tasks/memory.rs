@@ -1,14 +1,15 @@
 //! The memory of a task queue: for a run at a time, and for taking back what a run has left.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use bytemuck::Pod;
 
 use super::{Cancellation, TaskCounters, TaskError, TaskFailure, TaskOptions};
 use crate::{
     host::{
-        buffer::{AllocationError, Buffer},
+        buffer::{AllocationError, Buffer, CopyError},
         device::Device,
+        error::Error,
         launch::LaunchError,
         queue::Queue,
     },
@@ -65,7 +66,7 @@ use crate::{
 /// let kernel = Count { queue: memory.fresh(&queue, &[9])?, sum: sum.span_mut(), read: read.span_mut() };
 /// queue.launch_cooperative(Blocks::Resident, kernel)?;
 /// assert_eq!(queue.download(&read)?, [1023; 2]);
-/// assert!(memory.unfinished().is_empty());
+/// assert!(memory.unfinished(&queue)?.is_empty());
 /// # Ok::<(), gridwise::Error>(())
 /// ```
 pub struct TaskMemory<T> {
@@ -89,10 +90,7 @@ impl<T: Pod> TaskMemory<T> {
         options: TaskOptions<'_>,
     ) -> Result<Self, AllocationError> {
         let options = options.own;
-        let error = || AllocationError {
-            len: options.capacity,
-            element_bytes: size_of::<T>(),
-        };
+        let error = || AllocationError::of::<T>(options.capacity);
         let power = |tasks: Option<usize>| tasks.and_then(usize::checked_next_power_of_two).ok_or_else(error);
         let capacity = power(Some(options.capacity.max(1)))?;
         let twice = options.keep.checked_mul(2);
@@ -144,34 +142,42 @@ impl<T: Pod> TaskMemory<T> {
     /// A queue with these tasks to begin with, for one launch. What an earlier launch has left is gone.
     ///
     /// # Errors
-    /// If there is no memory for the seeds.
-    pub fn fresh(&mut self, queue: &Queue, seeds: &[T]) -> Result<TaskQueue<'_, T>, AllocationError> {
-        self.start(queue.device(), seeds)?;
+    /// If there is no memory for the seeds, or a GPU cannot be reached.
+    pub fn fresh(&mut self, queue: &Queue, seeds: &[T]) -> Result<TaskQueue<'_, T>, Error> {
+        self.start(queue, seeds)?;
         Ok(self.queue(u64::MAX, None))
     }
 
     /// Begins anew, with these tasks.
-    pub(super) fn start(&mut self, device: &Device, seeds: &[T]) -> Result<(), AllocationError> {
-        if self.is_spent() {
-            // The ring goes on where it stands: tickets and cycles only grow.
-            self.ring.span_mut().into_slice()[TAIL] &= !CLOSED;
-        } else {
-            self.ring.span_mut().into_slice().fill(0);
-            self.states.span_mut().into_slice().fill(0);
+    pub(super) fn start(&mut self, queue: &Queue, seeds: &[T]) -> Result<(), TaskFailure> {
+        let is_spent = self.is_spent(queue)?;
+        if !is_spent {
+            queue.edit(self.states.span_mut(), |states| states.fill(0))?;
         }
-        if seeds.is_empty() {
-            // Nobody will have had the last task.
-            self.ring.span_mut().into_slice()[TAIL] |= CLOSED;
-        }
+        queue.edit(self.ring.span_mut(), |ring| {
+            if is_spent {
+                // The ring goes on where it stands: tickets and cycles only grow.
+                ring[TAIL] &= !CLOSED;
+            } else {
+                ring.fill(0);
+            }
+            if seeds.is_empty() {
+                // Nobody will have had the last task.
+                ring[TAIL] |= CLOSED;
+            }
+        })?;
         if self.seeds.len() < seeds.len() {
-            self.seeds = device.zeroed(seeds.len())?;
+            self.seeds = queue.device().zeroed(seeds.len())?;
         }
-        self.seeds.span_mut().into_slice()[..seeds.len()].copy_from_slice(seeds);
+        queue.edit(self.seeds.span_mut().range(..seeds.len()), |all| {
+            all.copy_from_slice(seeds)
+        })?;
         self.seed_count = seeds.len();
-        let words = self.control.span_mut().into_slice();
-        words.fill(0);
-        words[control::OUTSTANDING] = u64::from(!seeds.is_empty());
-        self.records.span_mut().into_slice().fill(0);
+        queue.edit(self.control.span_mut(), |words| {
+            words.fill(0);
+            words[control::OUTSTANDING] = u64::from(!seeds.is_empty());
+        })?;
+        queue.edit(self.records.span_mut(), |records| records.fill(0))?;
         Ok(())
     }
 
@@ -195,78 +201,81 @@ impl<T: Pod> TaskMemory<T> {
     }
 
     /// Why the blocks ended the launch early, if they did.
-    pub(super) fn stopped(&self) -> Option<TaskFailure> {
-        let attention = self.control.span()[control::ATTENTION];
-        if attention & control::STOP == 0 {
+    pub(super) fn stopped(&self, queue: &Queue) -> Result<Option<TaskFailure>, CopyError> {
+        let attention = queue.elements(self.control.span())?[control::ATTENTION];
+        Ok(if attention & control::STOP == 0 {
             None
         } else if attention & control::NO_ROOM == 0 {
             // Unless there was nothing left to do.
-            (!self.unfinished().is_empty()).then_some(TaskFailure::Cancelled)
+            (!self.unfinished(queue)?.is_empty()).then_some(TaskFailure::Cancelled)
         } else {
             let capacity = self.states.len();
             Some(TaskFailure::Overflow { capacity })
-        }
+        })
     }
 
     /// Tasks pushed to the ring so far.
-    pub(super) fn pushed(&self) -> u64 {
-        self.ring.span()[TAIL] & !CLOSED
-    }
-
-    fn record(&self, block: usize) -> &[u64] {
-        &self.records.span().as_slice()[block * record::WORDS..][..record::WORDS]
+    pub(super) fn pushed(&self, queue: &Queue) -> Result<u64, CopyError> {
+        Ok(queue.elements(self.ring.span())?[TAIL] & !CLOSED)
     }
 
     /// What each block did.
-    pub(super) fn counters(&self) -> Vec<TaskCounters> {
-        let counters = |block| {
-            let record = self.record(block);
-            TaskCounters {
-                tasks: record[record::TASKS],
-                claims: record[record::CLAIMS],
-                failed_pops: record[record::FAILED_POPS],
-                spills: record[record::SPILLS],
-                idle: Duration::from_nanos(record[record::IDLE]),
-                peak: record[record::PEAK],
-            }
+    pub(super) fn counters(&self, queue: &Queue) -> Result<Vec<TaskCounters>, CopyError> {
+        let records = queue.elements(self.records.span())?;
+        let counters = |record: &[u64]| TaskCounters {
+            tasks: record[record::TASKS],
+            claims: record[record::CLAIMS],
+            failed_pops: record[record::FAILED_POPS],
+            spills: record[record::SPILLS],
+            idle: Duration::from_nanos(record[record::IDLE]),
+            peak: record[record::PEAK],
         };
-        (0..self.blocks).map(counters).collect()
+        Ok(records.chunks_exact(record::WORDS).map(counters).collect())
     }
 
     /// The error of a run that ended early, with every task that is left.
-    pub(super) fn failed(&self, kernel: &'static str, cause: TaskFailure) -> TaskError<T> {
+    pub(super) fn failed(&self, queue: &Queue, kernel: &'static str, cause: TaskFailure) -> TaskError<T> {
         let culprit = match &cause {
             TaskFailure::Launch(LaunchError::Panicked { block, .. }) => Some(*block),
             _ => None,
         };
-        let (mut panicked, mut interrupted) = (None, Vec::new());
-        for block in 0..self.blocks {
-            if self.record(block)[record::UNDER_WAY] != record::BEGUN {
-                continue;
-            }
-            let task = self.local(block)[0];
-            if culprit == Some(block) {
-                panicked = Some(task);
-            } else {
-                interrupted.push(task);
-            }
-        }
+        let left = self
+            .under_way(queue)
+            .and_then(|begun| Ok((begun, self.unfinished(queue)?)));
+        let lost = left.is_err();
+        let (begun, unfinished) = left.unwrap_or_default();
+        let (panicked, interrupted): (Vec<_>, Vec<_>) =
+            begun.into_iter().partition(|(block, _)| culprit == Some(*block));
+        let tasks = |begun: Vec<(usize, T)>| begun.into_iter().map(|(_, task)| task);
         TaskError {
             kernel,
             cause: cause.into(),
-            panicked,
-            interrupted,
-            unfinished: self.unfinished(),
+            panicked: tasks(panicked).next(),
+            interrupted: tasks(interrupted).collect(),
+            unfinished,
+            lost,
         }
     }
 
+    /// The blocks that have begun a task and not ended it, and the tasks.
+    fn under_way(&self, queue: &Queue) -> Result<Vec<(usize, T)>, CopyError> {
+        let blocks = self.of_blocks(queue)?;
+        let begun = |(block, record, tasks): (usize, &[u64], &[T])| {
+            (record[record::UNDER_WAY] == record::BEGUN).then_some((block, tasks[0]))
+        };
+        Ok(blocks.each().filter_map(begun).collect())
+    }
+
     /// The tasks that the last launch has not begun: none, unless it failed.
-    pub fn unfinished(&self) -> Vec<T> {
-        let claimed = self.control.span()[control::SEEDS].min(self.seed_count as u64);
-        let mut unfinished = self.seeds.span().as_slice()[claimed as usize..self.seed_count].to_vec();
-        unfinished.extend(self.in_ring());
-        for block in 0..self.blocks {
-            let (record, tasks) = (self.record(block), self.local(block));
+    ///
+    /// # Errors
+    /// If a GPU cannot be reached.
+    pub fn unfinished(&self, queue: &Queue) -> Result<Vec<T>, CopyError> {
+        let claimed = queue.elements(self.control.span())?[control::SEEDS].min(self.seed_count as u64);
+        let seeds = self.seeds.span().range(claimed as usize..self.seed_count);
+        let mut unfinished = queue.elements(seeds)?.into_owned();
+        unfinished.extend(self.in_ring(queue)?);
+        for (_, record, tasks) in self.of_blocks(queue)?.each() {
             let under_way = record[record::UNDER_WAY];
             let taken = under_way.checked_sub(record::TAKEN);
             unfinished.extend(taken.map(|_| tasks[0]));
@@ -278,31 +287,51 @@ impl<T: Pod> TaskMemory<T> {
             let place = |count: u64| 1 + (count & (self.rules.capacity - 1)) as usize;
             unfinished.extend(counts.map(|count| tasks[place(count)]));
         }
-        unfinished
+        Ok(unfinished)
     }
 
     /// Whether there is no task anywhere: then every slot of the ring is free.
-    fn is_spent(&self) -> bool {
+    fn is_spent(&self, queue: &Queue) -> Result<bool, CopyError> {
         let idle =
             |record: &[u64]| record[record::FIRST] == record[record::END] && record[record::UNDER_WAY] == record::NONE;
-        self.ring.span()[HEAD] == self.pushed() && (0..self.blocks).all(|block| idle(self.record(block)))
+        let (ring, records) = (queue.elements(self.ring.span())?, queue.elements(self.records.span())?);
+        Ok(ring[HEAD] == ring[TAIL] & !CLOSED && records.chunks_exact(record::WORDS).all(idle))
     }
 
-    /// The task under way in a block, and its buffer.
-    fn local(&self, block: usize) -> &[T] {
-        let elements = local::elements::<T>(self.rules.capacity as usize);
-        &self.local.span().as_slice()[block * elements..][..elements]
+    fn of_blocks(&self, queue: &Queue) -> Result<OfBlocks<'_, T>, CopyError> {
+        Ok(OfBlocks {
+            records: queue.elements(self.records.span())?,
+            local: queue.elements(self.local.span())?,
+            elements: local::elements::<T>(self.rules.capacity as usize),
+        })
     }
 
     /// Tasks in the ring. A thread that left between claiming a slot and filling it still has the task.
-    fn in_ring(&self) -> Vec<T> {
+    fn in_ring(&self, queue: &Queue) -> Result<Vec<T>, CopyError> {
         let shift = self.states.len().trailing_zeros();
         let slot = |ticket: u64| (ticket & (self.states.len() as u64 - 1)) as usize;
-        let (states, values) = (self.states.span(), self.values.span());
-        (self.ring.span()[HEAD]..self.pushed())
+        let (states, values) = (queue.elements(self.states.span())?, queue.elements(self.values.span())?);
+        let ring = queue.elements(self.ring.span())?;
+        Ok((ring[HEAD]..ring[TAIL] & !CLOSED)
             .filter(|&ticket| states[slot(ticket)] == free_state(ticket, shift).wrapping_add(1))
             .map(|ticket| values[slot(ticket)])
-            .collect()
+            .collect())
+    }
+}
+
+/// What the blocks have, as the host sees it.
+struct OfBlocks<'a, T: Pod> {
+    records: Cow<'a, [u64]>,
+    local: Cow<'a, [T]>,
+    elements: usize,
+}
+
+impl<T: Pod> OfBlocks<'_, T> {
+    /// Of each block its number, its record, and the task under way with its buffer behind.
+    fn each(&self) -> impl Iterator<Item = (usize, &[u64], &[T])> {
+        let records = self.records.chunks_exact(record::WORDS);
+        let blocks = records.zip(self.local.chunks_exact(self.elements)).enumerate();
+        blocks.map(|(block, (record, tasks))| (block, record, tasks))
     }
 }
 

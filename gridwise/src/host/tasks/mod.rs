@@ -109,38 +109,47 @@ impl Queue {
             Ok,
         );
         let mut memory = memory.map_err(|error| refused(error.into()))?;
-        memory
-            .start(self.device(), seeds)
-            .map_err(|error| refused(error.into()))?;
+        memory.start(self, seeds).map_err(refused)?;
 
         // The first generation is the seeds.
         let mut generation_end = match report.structure {
             Structure::Persistent => u64::MAX,
-            Structure::Relaunch => memory.pushed(),
+            Structure::Relaunch => memory.pushed(self).map_err(|error| refused(error.into()))?,
         };
         let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
+        // A GPU does not reach the host's word; there the run looks between launches.
+        let reached = (!self.device().is_gpu()).then_some(options.own.cancellation).flatten();
         loop {
+            if reached.is_none() && options.own.cancellation.is_some_and(Cancellation::is_cancelled) {
+                return Err(memory.failed(self, P::NAME, TaskFailure::Cancelled));
+            }
             let launched = self.what_is_left(&plan, start).and_then(|terms| {
                 let form = TaskForm {
                     // SAFETY: `Tasks` allows copies.
                     tasks: unsafe { duplicate(&tasks) },
-                    queue: memory.queue(generation_end, options.own.cancellation),
+                    queue: memory.queue(generation_end, reached),
                 };
                 self.launch_on(grid, form, terms)
             });
             report.launches += 1;
             let failure = launched.map_err(TaskFailure::from).err();
-            if let Some(cause) = failure.or_else(|| memory.stopped()) {
-                return Err(memory.failed(P::NAME, cause));
+            let failure = failure.map_or_else(|| memory.stopped(self).unwrap_or_else(|error| Some(error.into())), Some);
+            if let Some(cause) = failure {
+                return Err(memory.failed(self, P::NAME, cause));
             }
-            let pushed = memory.pushed();
+            let pushed = memory
+                .pushed(self)
+                .map_err(|error| memory.failed(self, P::NAME, error.into()))?;
             if report.structure == Structure::Persistent || pushed == generation_end {
                 break;
             }
             generation_end = pushed;
         }
         report.elapsed = start.elapsed();
-        report.counters = options.own.counted.then(|| memory.counters());
+        if options.own.counted {
+            let counters = memory.counters(self);
+            report.counters = Some(counters.map_err(|error| memory.failed(self, P::NAME, error.into()))?);
+        }
         if let Some(kept) = kept {
             kept.put(memory);
         }

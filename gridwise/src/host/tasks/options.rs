@@ -69,6 +69,8 @@ impl<'a> Options<TaskSettings<'a>> {
 /// hands back every task that it has not begun. Tasks under way are run to their end. A run that is given one that was cancelled
 /// before runs nothing; a run that ends by itself first has ended well.
 ///
+/// A GPU does not reach it: there a run looks before each of its launches, so only one by generations can end early.
+///
 /// ```
 /// # use gridwise::prelude::*;
 /// use gridwise::host::tasks::{Cancellation, TaskFailure};

@@ -126,6 +126,16 @@ impl GridState {
         2 * blocks
     }
 
+    /// Of a launch that has no grid barrier.
+    #[cfg(feature = "cuda")]
+    pub(crate) const fn none() -> Self {
+        Self {
+            words: core::ptr::null_mut(),
+            slots: core::ptr::null_mut(),
+            shape: BarrierShape::Flip,
+        }
+    }
+
     /// # Safety
     /// `words` points to [`BarrierShape::words`] zeroed words, `slots` to [`slots`](Self::slots) slots aligned to 16 bytes,
     /// for the blocks of the launch, and nothing but that launch uses them.

@@ -56,10 +56,9 @@ pub struct ChunkCounter<'a> {
 }
 
 impl<'a> ChunkCounter<'a> {
-    /// `next` is one word, 0; `levels` cut `0..len` into `tickets` chunks.
+    /// `next` is one word, 0; `levels`, which end with `last`, cut `0..len` into `tickets` chunks.
     #[cfg(feature = "std")]
-    pub(crate) fn new(next: SpanMut<'a, u64>, levels: Span<'a, Level>, tickets: u64, len: u64) -> Self {
-        let last = levels.last().copied().unwrap_or(Level::zeroed());
+    pub(crate) fn new(next: SpanMut<'a, u64>, levels: Span<'a, Level>, last: Level, tickets: u64, len: u64) -> Self {
         Self {
             next,
             levels,

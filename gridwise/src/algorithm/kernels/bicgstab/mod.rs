@@ -20,105 +20,36 @@
 
 mod steer;
 
-use self::steer::{Next, Quotient, RECORD, Record, Then};
+use self::steer::{Next, Quotient, Then};
+pub(crate) use self::steer::{RECORD, Record};
 use super::{
-    rows::{self, DeviceRows, LANES, Rows, first, groups, load, rest, store},
+    rows::{self, LANES, Rows, first, groups, load, rest, store},
     run::RunView,
 };
-use crate::{
-    host::{buffer::Buffer, error::Error, queue::Queue},
-    kernel::{Acc, Phase, Phased, SpanMut},
-};
+use crate::kernel::{Acc, Phase, Phased, SpanMut};
 
 /// Numbers of the sums that blocks hand to each other.
-const SHADOW_V: usize = 0;
-const VV: usize = 1;
-const SS: usize = 2;
-const TS: usize = 3;
-const TT: usize = 4;
-const SHADOW_R: usize = 5;
-const RR: usize = 6;
-
-/// The iteration, on the device.
-#[derive(Debug)]
-pub(super) struct BiCgStab {
-    pub(super) rows: DeviceRows,
-    pub(super) y: Buffer<f64>,
-    pub(super) best: Buffer<f64>,
-    shadow: Buffer<f64>,
-    r: Buffer<f64>,
-    p: Buffer<f64>,
-    v: Buffer<f64>,
-    s: Buffer<f64>,
-    t: Buffer<f64>,
-    record: Buffer<f64>,
-}
-
-impl BiCgStab {
-    /// The iteration from y = 0; `rows` are of the scaled matrix, which is cut later.
-    pub(super) fn new(queue: &Queue, rows: DeviceRows, b: &[f64]) -> Result<Self, Error> {
-        let device = queue.device();
-        let rr = b.iter().map(|r| r * r).sum();
-        let start = Record {
-            rho: rr,
-            rr,
-            best: rr,
-            shadow: rr,
-            restarts: 0.0,
-        };
-        let zeros = || device.zeroed(b.len());
-        Ok(Self {
-            rows,
-            y: zeros()?,
-            best: zeros()?,
-            shadow: queue.upload(b)?,
-            r: queue.upload(b)?,
-            p: queue.upload(b)?,
-            v: zeros()?,
-            s: zeros()?,
-            t: zeros()?,
-            record: queue.upload(&[start.to_array(), [0.0; RECORD]].concat())?,
-        })
-    }
-
-    /// The kernel for a run.
-    pub(super) fn kernel<'a>(&'a mut self, run: RunView<'a>) -> Kernel<'a> {
-        Kernel {
-            rows: self.rows.view(),
-            y: self.y.span_mut(),
-            best: self.best.span_mut(),
-            shadow: self.shadow.span_mut(),
-            r: self.r.span_mut(),
-            p: self.p.span_mut(),
-            v: self.v.span_mut(),
-            s: self.s.span_mut(),
-            t: self.t.span_mut(),
-            record: self.record.span_mut(),
-            run,
-        }
-    }
-
-    /// After `steps` steps: whether the last iterate is the best one, so that [`best`](Self::best) does not matter.
-    pub(super) fn last_is_best(&self, steps: usize) -> bool {
-        let record = self.record.span();
-        let record = Record::from_array(core::array::from_fn(|k| record[steps % 2 * RECORD + k]));
-        record.rr <= record.best
-    }
-}
+pub(crate) const SHADOW_V: usize = 0;
+pub(crate) const VV: usize = 1;
+pub(crate) const SS: usize = 2;
+pub(crate) const TS: usize = 3;
+pub(crate) const TT: usize = 4;
+pub(crate) const SHADOW_R: usize = 5;
+pub(crate) const RR: usize = 6;
 
 #[repr(C)]
-pub(super) struct Kernel<'a> {
-    rows: Rows<'a>,
-    y: SpanMut<'a, f64>,
-    best: SpanMut<'a, f64>,
-    shadow: SpanMut<'a, f64>,
-    r: SpanMut<'a, f64>,
-    p: SpanMut<'a, f64>,
-    v: SpanMut<'a, f64>,
-    s: SpanMut<'a, f64>,
-    t: SpanMut<'a, f64>,
-    record: SpanMut<'a, f64>,
-    run: RunView<'a>,
+pub struct Kernel<'a> {
+    pub(crate) rows: Rows<'a>,
+    pub(crate) y: SpanMut<'a, f64>,
+    pub(crate) best: SpanMut<'a, f64>,
+    pub(crate) shadow: SpanMut<'a, f64>,
+    pub(crate) r: SpanMut<'a, f64>,
+    pub(crate) p: SpanMut<'a, f64>,
+    pub(crate) v: SpanMut<'a, f64>,
+    pub(crate) s: SpanMut<'a, f64>,
+    pub(crate) t: SpanMut<'a, f64>,
+    pub(crate) record: SpanMut<'a, f64>,
+    pub(crate) run: RunView<'a>,
 }
 
 // SAFETY: a thread writes vectors at its own rows only, and other rows are read of `p` in phase 0, which is written in phase 4,

@@ -1,34 +1,34 @@
 //! The numbers that steer a step, and how it ends: every thread makes the same of them.
 
 use super::{Kernel, RR, SHADOW_R, SHADOW_V, SS, TS, TT, VV};
-use crate::{algorithm::solve::run::outcome, kernel::Acc};
+use crate::{algorithm::kernels::run::outcome, kernel::Acc};
 
 /// The record of a step, at the parity of the step that reads it.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// r̂·r.
-    pub(super) rho: f64,
+    pub(crate) rho: f64,
     /// r·r.
-    pub(super) rr: f64,
+    pub(crate) rr: f64,
     /// The smallest r·r so far.
-    pub(super) best: f64,
+    pub(crate) best: f64,
     /// r̂·r̂.
-    pub(super) shadow: f64,
+    pub(crate) shadow: f64,
     /// How often the iteration started anew.
-    pub(super) restarts: f64,
+    pub(crate) restarts: f64,
 }
 
 /// How many numbers that is.
-pub(super) const RECORD: usize = 5;
+pub(crate) const RECORD: usize = 5;
 
 impl Record {
-    pub(super) fn to_array(self) -> [f64; RECORD] {
+    pub(crate) fn to_array(self) -> [f64; RECORD] {
         [self.rho, self.rr, self.best, self.shadow, self.restarts]
     }
 
     #[inline(always)]
-    pub(super) fn from_array([rho, rr, best, shadow, restarts]: [f64; RECORD]) -> Self {
+    pub(crate) fn from_array([rho, rr, best, shadow, restarts]: [f64; RECORD]) -> Self {
         Self {
             rho,
             rr,
@@ -41,7 +41,7 @@ impl Record {
 
 /// A quotient that a step needs.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Quotient {
+pub(crate) enum Quotient {
     Value(f64),
     /// A product that it needs is zero but for rounding.
     Degenerate,
@@ -72,7 +72,7 @@ fn quotient(dividend: f64, divisor: f64, inputs: [f64; 3], degenerate: bool) -> 
 impl Record {
     /// After a new start with a residual of squared length `rr`.
     #[inline(always)]
-    pub(super) fn restarted(self, rr: f64) -> Self {
+    pub(crate) fn restarted(self, rr: f64) -> Self {
         Self {
             rho: rr,
             rr,
@@ -84,7 +84,7 @@ impl Record {
 }
 
 /// How a step ends.
-pub(super) enum Next {
+pub(crate) enum Next {
     /// There is no step.
     Stop(u64),
     /// There is no step, but a new start.
@@ -100,7 +100,7 @@ pub(super) enum Next {
 
 /// What comes after a step.
 #[derive(Clone, Copy)]
-pub(super) enum Then {
+pub(crate) enum Then {
     Turn { rho: f64, beta: f64 },
     Restart,
     Stop(u64),
@@ -109,7 +109,7 @@ pub(super) enum Then {
 impl Kernel<'_> {
     /// α, from phase 1 on.
     #[inline(always)]
-    pub(super) fn alpha<A: Acc>(&self, acc: A, record: Record) -> Quotient {
+    pub(crate) fn alpha<A: Acc>(&self, acc: A, record: Record) -> Quotient {
         let (shadow_v, vv) = (self.rows.sum(acc, SHADOW_V), self.rows.sum(acc, VV));
         let degenerate = orthogonal(shadow_v, record.shadow, vv);
         quotient(record.rho, shadow_v, [record.rho, shadow_v, vv], degenerate)
@@ -117,14 +117,14 @@ impl Kernel<'_> {
 
     /// ω, from phase 3 on.
     #[inline(always)]
-    pub(super) fn omega<A: Acc>(&self, acc: A) -> Quotient {
+    pub(crate) fn omega<A: Acc>(&self, acc: A) -> Quotient {
         let [ts, tt, ss] = [TS, TT, SS].map(|which| self.rows.sum(acc, which));
         quotient(ts, tt, [ts, tt, ss], orthogonal(ts, tt, ss))
     }
 
     /// How the step ends: the same in every thread.
     #[inline(always)]
-    pub(super) fn next<A: Acc>(&self, acc: A, record: Record) -> Next {
+    pub(crate) fn next<A: Acc>(&self, acc: A, record: Record) -> Next {
         let may_restart = record.restarts == 0.0;
         let alpha = match self.alpha(acc, record) {
             Quotient::Value(alpha) => alpha,

@@ -1,0 +1,3 @@
+fn main() -> Result<(), gridwise_ptx::Error> {
+    gridwise_ptx::build("../kernels")
+}

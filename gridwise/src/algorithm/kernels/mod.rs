@@ -1,0 +1,26 @@
+//! The kernel halves of the algorithms: what compiles for a device, too.
+//!
+//! A GPU cannot run what the program's own compiler makes of them, so they are compiled ahead and shipped. The list of what is
+//! in that module is here, once; it is expanded to the table of the host and, in `tools/prebuilt`, to the entries of the device.
+
+pub mod bicgstab;
+pub mod conjugate_gradients;
+pub(crate) mod entries;
+pub(crate) mod rows;
+pub(crate) mod run;
+
+/// The library's own kernels.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! export_library {
+    ($(#[$doc:meta])* $vis:vis $table:ident) => {
+        $crate::export! {
+            $(#[$doc])*
+            $vis $table:
+            "gridwise_measure_barriers" = grid_kernel $crate::kernel::measure::Barriers<'static>;
+            "gridwise_measure_launch" = kernel $crate::kernel::measure::Nothing, empty;
+            "gridwise_conjugate_gradients" = phased $crate::algorithm::kernels::conjugate_gradients::Kernel<'static>;
+            "gridwise_bicgstab" = phased $crate::algorithm::kernels::bicgstab::Kernel<'static>;
+        }
+    };
+}

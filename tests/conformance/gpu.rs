@@ -1,0 +1,179 @@
+//! What a GPU alone has: modules to load, and a device that is lost when a kernel fails.
+
+use std::time::Duration;
+
+use conformance_kernels::{
+    KERNELS,
+    copies::Double,
+    failures::{Endless, PastTheEnd},
+    grid_barrier::FailsBetween,
+};
+use gridwise::{
+    Module,
+    host::{
+        buffer::AllocationError, cuda, device::DeviceError, driver::DriverError, load::LoadError, queue::QueueOptions,
+        report::HangCause, residency::LimitedBy,
+    },
+    prelude::*,
+};
+
+use crate::support::{open, queue};
+
+const DEVICE: &str = "cuda:0";
+
+/// Every call says that the device is lost, and which kernel did it.
+fn assert_lost(device: &Device, by: &str) {
+    let is_lost = |error: &DriverError| matches!(error, DriverError::Lost { kernel, .. } if *kernel == by);
+    match queue(device).launch(Blocks::Exactly(1), Unknown) {
+        Err(LaunchError::Driver { source, .. }) => assert!(is_lost(&source), "{source}"),
+        other => panic!("{other:?}"),
+    }
+    match device.zeroed::<u32>(1) {
+        Err(AllocationError {
+            driver: Some(error), ..
+        }) => assert!(is_lost(&error), "{error}"),
+        other => panic!("{other:?}"),
+    }
+    // As long as anything of it is there.
+    match Device::open(DEVICE) {
+        Err(DeviceError::Driver(error)) => assert!(is_lost(&error), "{error}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn an_index_out_of_bounds_names_block_thread_and_place() {
+    let device = open(DEVICE);
+    let mut out = device.zeroed(5).unwrap();
+    let kernel = PastTheEnd {
+        store: true,
+        out: out.span_mut(),
+    };
+    match queue(&device).launch(Blocks::Exactly(1).threads(1), kernel) {
+        Err(LaunchError::Panicked {
+            kernel: "past_the_end",
+            block: 0,
+            thread: 0,
+            message,
+        }) => {
+            assert!(
+                message.starts_with("index 5 is out of bounds of a span of 5, at "),
+                "{message}"
+            );
+            assert!(message.contains("failures.rs:"), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_lost(&device, "past_the_end");
+}
+
+pub(crate) fn a_panic_beside_blocks_that_wait_is_reported() {
+    let device = open(DEVICE);
+    match queue(&device).launch_cooperative(
+        Blocks::Exactly(4).threads(32),
+        FailsBetween {
+            rounds: 3,
+            failing_block: 2,
+        },
+    ) {
+        Err(LaunchError::Panicked {
+            kernel: "fails_between",
+            message,
+            ..
+        }) => assert!(message.contains("grid_barrier.rs:"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+    assert_lost(&device, "fails_between");
+}
+
+pub(crate) fn a_lost_device_is_opened_anew_once_all_of_it_is_dropped() {
+    for _ in 0..3 {
+        let device = open(DEVICE);
+        let mut kept = queue(&device).upload(&[1_u32, 2, 3]).unwrap();
+        let double = Double { out: kept.span_mut() };
+        queue(&device).launch(Blocks::Resident, double).unwrap();
+        assert_eq!(queue(&device).download(&kept).unwrap(), [2, 4, 6]);
+        queue(&device)
+            .launch_cooperative(
+                Blocks::Exactly(2),
+                FailsBetween {
+                    rounds: 0,
+                    failing_block: 0,
+                },
+            )
+            .unwrap_err();
+        drop(device);
+        assert!(Device::open(DEVICE).is_err(), "the buffer is of the lost device");
+    }
+}
+
+pub(crate) fn a_time_limit_ends_rounds_without_end() {
+    let device = open(DEVICE);
+    let limit = Duration::from_millis(200);
+    let queue = device.queue_with(QueueOptions::default().timeout(limit));
+    match queue.launch_cooperative(Blocks::Exactly(2).threads(2), Endless) {
+        Err(LaunchError::TimedOut { after, report, .. }) => {
+            assert_eq!((after, report.cause()), (limit, HangCause::NotTold));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// In no module.
+#[repr(C)]
+struct Unknown;
+
+// SAFETY: it does nothing.
+unsafe impl Kernel for Unknown {
+    const NAME: &'static str = "unknown";
+    type Shared = ();
+
+    fn run<A: Acc>(self, _: A, (): ()) {}
+}
+
+pub(crate) fn a_kernel_that_no_module_has_is_named_with_its_type() {
+    let device = open(DEVICE);
+    match queue(&device).launch(Blocks::Exactly(1), Unknown) {
+        Err(LaunchError::NotExported {
+            kernel: "unknown",
+            type_name,
+            device,
+        }) => assert!(type_name.ends_with("gpu::Unknown") && device == DEVICE, "{type_name}"),
+        other => panic!("{other:?}"),
+    }
+    let residency = device.residency(&Unknown);
+    assert_eq!((residency.blocks(), residency.limited_by), (0, LimitedBy::NotLoaded));
+    queue(&device).fill(device.zeroed::<u32>(4).unwrap().span_mut(), 1);
+}
+
+pub(crate) fn a_module_that_the_driver_refuses_says_why() {
+    let device = open(DEVICE);
+    let load = |ptx| device.load(&Module { ptx, exports: &KERNELS });
+    match load("this is no module") {
+        Err(LoadError::Refused { log, .. }) => assert!(!log.is_empty()),
+        other => panic!("{other:?}"),
+    }
+    match load(".version 7.8\n.target sm_70\n.address_size 64\n") {
+        Err(LoadError::Missing { .. }) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn devices_opened_twice_reach_each_others_buffers() {
+    let (first, second) = (open(DEVICE), open("cuda:0,threads=32"));
+    let from = queue(&first).upload(&[1_u64, 2, 3]).unwrap();
+    let mut to = second.zeroed(3).unwrap();
+    queue(&second).copy(from.span(), to.span_mut()).unwrap();
+    assert_eq!(queue(&first).download(&to).unwrap(), [1, 2, 3]);
+    let on_host = Device::open("cpu:blocks=1").unwrap();
+    let mut back = on_host.zeroed(3).unwrap();
+    queue(&second).copy(to.span(), back.span_mut()).unwrap();
+    assert_eq!(back.span()[..], [1, 2, 3]);
+}
+
+pub(crate) fn there_is_one_among_all_devices() {
+    assert!(cuda::device_count().unwrap() > 0);
+    let all = Device::all().unwrap();
+    let gpu = all.iter().find(|device| device.name() == DEVICE).unwrap();
+    let properties = gpu.properties().gpu.unwrap();
+    assert!(properties.multiprocessors > 0 && !properties.model.is_empty());
+}

@@ -1,0 +1,112 @@
+//! What the assembler of the devices makes of the library's own kernels: registers, shared memory, spills.
+//!
+//! Needs `ptxas`, from `GRIDWISE_PTXAS`, the path, or `pip install --no-deps nvidia-cuda-nvcc-cu12`.
+
+use std::{env, fs, path::PathBuf, process::Command};
+
+use crate::{Failure, snapshot, workspace};
+
+/// One device of each generation.
+const DEVICES: [&str; 4] = ["sm_70", "sm_80", "sm_90", "sm_100"];
+const FILE: &str = "gridwise/src/backend/cuda/prebuilt.ptx";
+
+pub(crate) fn check(bless: bool) -> Result<String, Failure> {
+    let ptxas = ptxas().ok_or_else(|| {
+        Failure::Missing(
+            "there is no ptxas: `pip install --no-deps nvidia-cuda-nvcc-cu12`, and its path in GRIDWISE_PTXAS"
+                .to_owned(),
+        )
+    })?;
+    let output = env::temp_dir().join(format!("ptx-check-{}.cubin", std::process::id()));
+    let mut table = format!("{}\n", version(&ptxas)?);
+    for device in DEVICES {
+        let run = Command::new(&ptxas)
+            .args(["-v", "-arch", device])
+            .arg(workspace(FILE))
+            .arg("-o")
+            .arg(&output)
+            .output()
+            .map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
+        if !run.status.success() {
+            return Err(format!("{FILE} does not assemble for {device}:\n{said}").into());
+        }
+        for row in rows(&said) {
+            table += &format!("{device:<8}{row}\n");
+        }
+    }
+    // It was only made to see whether it can be.
+    let _ = fs::remove_file(output);
+    let file = workspace("tools/ptx-check/snapshots/registers.txt");
+    snapshot::check(&file, &table, bless, "registers")
+}
+
+fn ptxas() -> Option<PathBuf> {
+    if let Some(path) = env::var_os("GRIDWISE_PTXAS") {
+        return Some(path.into());
+    }
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path)
+        .map(|directory| directory.join("ptxas"))
+        .find(|ptxas| ptxas.is_file())
+}
+
+fn version(ptxas: &PathBuf) -> Result<String, Failure> {
+    let output = Command::new(ptxas)
+        .arg("--version")
+        .output()
+        .map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let release = text
+        .lines()
+        .find(|line| line.contains("release"))
+        .unwrap_or("of unknown version");
+    Ok(format!("ptxas: {}", release.trim()))
+}
+
+/// A row a kernel, sorted: its name, spills, registers and static shared memory.
+fn rows(said: &str) -> Vec<String> {
+    let mut rows = Vec::new();
+    let (mut name, mut spills) = (String::new(), String::new());
+    for line in said.lines() {
+        if let Some(rest) = line.split("Compiling entry function '").nth(1) {
+            name = rest.split('\'').next().unwrap_or(rest).to_owned();
+        } else if line.contains("bytes spill stores") && spills.is_empty() {
+            spills = line.trim().to_owned();
+        } else if let Some(used) = line.split("Used ").nth(1) {
+            let used: Vec<_> = used
+                .split(", ")
+                .filter(|part| part.contains("registers") || part.ends_with(" smem"))
+                .collect();
+            rows.push(format!(
+                "{name:<44} {}, {}",
+                used.join(", "),
+                std::mem::take(&mut spills)
+            ));
+        }
+    }
+    rows.sort();
+    rows
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn rows_are_read_from_what_ptxas_says() {
+        let said = "\
+ptxas info    : Compiling entry function 'k' for 'sm_80'
+ptxas info    : Function properties for k
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 28 registers, used 1 barriers, 16 bytes smem, 440 bytes cmem[0]
+";
+        let row = rows(said).remove(0);
+        assert!(row.starts_with("k  "), "{row}");
+        assert!(
+            row.ends_with(
+                "28 registers, 16 bytes smem, 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"
+            )
+        );
+    }
+}
