@@ -120,6 +120,8 @@ fn phased_kernels_have_an_entry_for_each_structure() {
     let symbols: Vec<_> = KERNELS.entries().map(super::Entry::symbol).collect();
     let expected = [
         "plain",
+        "plain_in_grid",
+        "nothing",
         "floats",
         "words",
         "phases__persistent",
