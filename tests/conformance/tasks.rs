@@ -139,7 +139,7 @@ fn run_to_the_end(
     queue: &Queue,
     visits: &mut gridwise::host::buffer::Buffer<u32>,
     fan: u32,
-    options: TaskOptions,
+    options: TaskOptions<'_>,
 ) -> usize {
     let mut seeds = vec![0];
     let mut overflows = 0;

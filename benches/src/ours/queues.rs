@@ -142,7 +142,7 @@ unsafe impl Tasks for Follow<'_> {
 }
 
 /// A run of tasks a pass.
-pub fn chains(problem: &Chains, passes: u64, workers: usize, options: TaskOptions) -> Duration {
+pub fn chains(problem: &Chains, passes: u64, workers: usize, options: TaskOptions<'_>) -> Duration {
     let queue = device(workers, WaitPolicy::Active).queue();
     let seeds = problem.seeds();
     let mut sum = queue.device().zeroed(1).expect("eight bytes");

@@ -63,12 +63,12 @@ unsafe impl Tasks for Subdivide<'_> {
 ///
 /// # Panics
 /// If `image` has another length.
-pub fn draw(
+pub fn draw<'o>(
     queue: &Queue,
     view: View,
     (width, height): (u32, u32),
     image: &mut Buffer<u32>,
-    options: impl Into<TaskOptions>,
+    options: impl Into<TaskOptions<'o>>,
 ) -> Result<TaskReport, gridwise::Error> {
     assert_eq!(image.len(), width as usize * height as usize, "an element a pixel");
     queue.fill(image.span_mut(), UNKNOWN);

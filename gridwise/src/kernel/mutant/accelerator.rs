@@ -7,6 +7,7 @@ use bytemuck::Pod;
 use super::{Change, LAB, Late, What, acquires, releases, visit};
 use crate::kernel::{
     atomic::{Scope, Word},
+    collective,
     grid_barrier::GridState,
     hardware::{GridHardware, Hardware, Place, Rmw, Sealed, WaitSite, WordPromise},
 };
@@ -241,6 +242,16 @@ impl<H: Hardware> Hardware for Mutated<H> {
         if change != Some(Change::Removed) {
             self.0.block_barrier(location);
         }
+    }
+    // As a back end without votes of its own has them: through barriers and exchanges that may be weakened.
+    fn block_barrier_count(self, vote: bool, location: &'static Location<'static>) -> usize {
+        collective::reduce_block(self, usize::from(vote), |a, b| a + b, location)
+    }
+    fn block_barrier_any(self, vote: bool, location: &'static Location<'static>) -> bool {
+        self.block_barrier_count(vote, location) > 0
+    }
+    fn block_barrier_all(self, vote: bool, location: &'static Location<'static>) -> bool {
+        self.block_barrier_count(vote, location) == self.threads()
     }
     fn check_in(self) {
         self.0.check_in();
