@@ -21,13 +21,12 @@
 //! # Determinism
 //! Levels are the same on every device, grid and run.
 
-mod kernel;
 #[cfg(all(test, not(loom)))]
 mod test;
 
 use thiserror::Error;
 
-use super::sparse::Csr;
+use super::{kernels::breadth_first as kernel, sparse::Csr};
 use crate::host::{
     buffer::{AllocationError, Buffer, CopyError},
     error::Error,
@@ -36,7 +35,7 @@ use crate::host::{
 };
 
 /// Level of a vertex that cannot be reached.
-pub const UNREACHED: u32 = u32::MAX;
+pub const UNREACHED: u32 = kernel::UNREACHED;
 
 /// A directed graph on a device, and what a search of it needs.
 ///

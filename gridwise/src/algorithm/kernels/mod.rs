@@ -4,10 +4,12 @@
 //! in that module is here, once; it is expanded to the table of the host and, in `tools/prebuilt`, to the entries of the device.
 
 pub mod bicgstab;
+pub mod breadth_first;
 pub mod conjugate_gradients;
 pub(crate) mod entries;
 pub(crate) mod rows;
 pub(crate) mod run;
+pub mod sparse_product;
 
 /// The library's own kernels.
 #[macro_export]
@@ -21,6 +23,8 @@ macro_rules! export_library {
             "gridwise_measure_launch" = kernel $crate::kernel::measure::Nothing, empty;
             "gridwise_conjugate_gradients" = phased $crate::algorithm::kernels::conjugate_gradients::Kernel<'static>;
             "gridwise_bicgstab" = phased $crate::algorithm::kernels::bicgstab::Kernel<'static>;
+            "gridwise_sparse_product" = kernel $crate::algorithm::kernels::sparse_product::Product<'static>;
+            "gridwise_breadth_first" = phased $crate::algorithm::kernels::breadth_first::Levels<'static>;
         }
     };
 }

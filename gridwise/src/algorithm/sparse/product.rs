@@ -4,14 +4,14 @@ use thiserror::Error;
 
 use super::{Csr, entries::DeviceEntries};
 use crate::{
-    algorithm::kernels::entries::Entries,
+    algorithm::kernels::sparse_product::Product,
     host::{
         buffer::{AllocationError, Buffer},
         launch::{Frames, LaunchError},
         queue::Queue,
         tasks::{Chunking, Chunks},
     },
-    kernel::{Acc, ChunkCounter, Kernel, Span, SpanMut},
+    kernel::{Span, SpanMut},
 };
 
 /// Rows and entries in an average chunk: enough to make a claim cheap.
@@ -143,35 +143,5 @@ impl DeviceCsr {
             y,
         };
         Ok(queue.launch(frames, kernel)?)
-    }
-}
-
-#[repr(C)]
-struct Product<'a> {
-    chunks: ChunkCounter<'a>,
-    entries: Entries<'a>,
-    /// An element for each column of the matrix.
-    x: Span<'a, f64>,
-    y: SpanMut<'a, f64>,
-}
-
-// SAFETY: a chunk is claimed by one block, and a row of it belongs to one thread, the only one to write its element of `y`. All
-// threads of a block walk the same claims.
-unsafe impl Kernel for Product<'_> {
-    const NAME: &'static str = "sparse_product";
-    type Shared = ();
-
-    #[inline(always)]
-    fn run<A: Acc>(self, acc: A, (): ()) {
-        let x = self.x.as_slice();
-        // SAFETY: the entries ask for columns of the matrix, and `x` has an element for each.
-        let element = |column: usize| unsafe { *x.get_unchecked(column) };
-        for chunk in self.chunks.claims(acc) {
-            for rows in acc.runs_in_block(chunk) {
-                let y = self.y.slice(acc, rows.clone());
-                self.entries
-                    .multiply(rows, element, |i, product| y.set(acc, i, product));
-            }
-        }
     }
 }

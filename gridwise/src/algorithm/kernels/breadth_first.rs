@@ -1,10 +1,11 @@
-//! The kernel: one step a level, a grid barrier (or a launch) between.
+//! Breadth-first search: one step a level, a grid barrier (or a launch) between.
 
 use core::sync::atomic::Ordering;
 
 use crate::kernel::{Acc, Phase, Phased, Span, SpanMut, queue::LINE_WORDS};
 
-use super::UNREACHED;
+/// Level of a vertex that cannot be reached.
+pub(crate) const UNREACHED: u32 = u32::MAX;
 
 /// Vertices of the frontier that a block claims at once, for each of its threads: few, because some know many others.
 const CHUNK: u64 = 16;
@@ -16,10 +17,10 @@ const FOUND: usize = 64;
 const SLOTS: usize = 3;
 
 /// Words for [`Levels::words`], all 0 but for the length of the first frontier.
-pub(super) const WORDS: usize = SLOTS * 2 * LINE_WORDS;
+pub(crate) const WORDS: usize = SLOTS * 2 * LINE_WORDS;
 
 /// Word of the first frontier's length.
-pub(super) const FIRST_LENGTH: usize = length(0);
+pub(crate) const FIRST_LENGTH: usize = length(0);
 
 /// Word of a slot: vertices in the frontier. On a line of its own, as is the cursor.
 const fn length(slot: usize) -> usize {
@@ -31,16 +32,17 @@ const fn cursor(slot: usize) -> usize {
     (2 * slot + 1) * LINE_WORDS
 }
 
+/// See the module.
 #[repr(C)]
-pub(super) struct Levels<'a> {
-    pub(super) row_offsets: Span<'a, u32>,
-    pub(super) targets: Span<'a, u32>,
+pub struct Levels<'a> {
+    pub(crate) row_offsets: Span<'a, u32>,
+    pub(crate) targets: Span<'a, u32>,
     /// A level for each vertex, [`UNREACHED`] but for the sources.
-    pub(super) levels: SpanMut<'a, u32>,
+    pub(crate) levels: SpanMut<'a, u32>,
     /// Of step `s` at number `s % 2`; room for every vertex.
-    pub(super) frontiers: [SpanMut<'a, u32>; 2],
+    pub(crate) frontiers: [SpanMut<'a, u32>; 2],
     /// Of step `s` in slot `s % 3`.
-    pub(super) words: SpanMut<'a, u64>,
+    pub(crate) words: SpanMut<'a, u64>,
 }
 
 // SAFETY: levels are atomic. A place in the next frontier is claimed by the thread that alone writes it, and read in the next
