@@ -7,7 +7,10 @@
 
 use core::{cell::RefCell, fmt, panic::Location, sync::atomic::Ordering};
 
-use super::{atomic::Scope, hardware::Place};
+use super::{
+    atomic::Scope,
+    hardware::{Place, Rmw},
+};
 
 mod accelerator;
 
@@ -36,7 +39,7 @@ pub(crate) struct Site {
 /// What is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// The order becomes this one.
+    /// The order becomes this one. A [postponable](with) read-modify-write before it lands after it.
     Order(Ordering),
     /// The scope becomes the block.
     Narrowed,
@@ -148,9 +151,11 @@ fn is_weaker(order: Ordering, than: Ordering) -> bool {
     order != than && order != Ordering::SeqCst && releases(order) <= releases(than) && acquires(order) <= acquires(than)
 }
 
-/// A store that has yet to land: of a thread, as bits.
+/// A store, or a read-modify-write, that has yet to land: of a thread, as bits.
 #[derive(Clone, Copy)]
 struct Late {
+    /// `None`: a store.
+    op: Option<Rmw>,
     thread: (usize, usize),
     at: Place<u8>,
     size: usize,
@@ -164,6 +169,7 @@ struct Lab {
     /// Sites seen so far, while recording.
     record: Option<Vec<Site>>,
     mutant: Option<Mutant>,
+    postponable: Vec<Site>,
     late: Vec<Late>,
 }
 
@@ -196,9 +202,16 @@ pub(crate) fn sort(sites: &mut [Site]) {
 }
 
 /// Runs something with a mutant in the place of the sound operation.
-pub(crate) fn with<R>(mutant: Mutant, run: impl FnOnce() -> R) -> R {
+///
+/// `postponable`: relaxed read-modify-writes of whose result nobody makes use, each of another word than the mutant. The
+/// devices that are wrapped do every operation in its turn, but where an order is taken away from the operation after such a
+/// one, hardware may do them the other way round. So the mutant does.
+pub(crate) fn with<R>(mutant: Mutant, postponable: &[Site], run: impl FnOnce() -> R) -> R {
     let _reset = Reset;
-    LAB.with_borrow_mut(|lab| lab.mutant = Some(mutant));
+    LAB.with_borrow_mut(|lab| {
+        lab.mutant = Some(mutant);
+        lab.postponable = postponable.to_vec();
+    });
     run()
 }
 
@@ -214,5 +227,13 @@ fn visit(location: &'static Location<'static>, what: What) -> Option<Change> {
         lab.mutant
             .filter(|mutant| mutant.site == site)
             .map(|mutant| mutant.change)
+    })
+}
+
+/// Whether this one, which is sound, is to be done after the mutant.
+fn is_postponed(location: &'static Location<'static>, what: What) -> bool {
+    LAB.with_borrow(|lab| {
+        let weakens = |mutant: Mutant| matches!(mutant.change, Change::Order(_));
+        lab.mutant.is_some_and(weakens) && lab.postponable.contains(&Site { location, what })
     })
 }

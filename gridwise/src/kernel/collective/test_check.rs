@@ -104,6 +104,7 @@ fn every_weaker_collective_is_found() {
             ("scan by 2 warps", || explore(Collective::Scan, 4, 2)),
         ],
         elsewhere: &[],
+        unused: &[],
         equivalent: &[],
     };
     subject.score();

@@ -126,6 +126,7 @@ fn every_weaker_flip_barrier_is_found() {
             explore::<FlipBarrier>(BarrierShape::Flip, 0, 3, 2, Explore::Exhaustive)
         })],
         elsewhere: &[],
+        unused: &[],
         equivalent: &[],
     };
     subject.score();
@@ -156,6 +157,7 @@ fn every_weaker_counter_barrier_is_found() {
             explore::<CounterBarrier>(BarrierShape::Counter, 0, 3, 2, Explore::Exhaustive)
         })],
         elsewhere: &[],
+        unused: &[],
         equivalent: &ORDERED_BY_THE_ROUNDS,
     };
     subject.score();
@@ -170,6 +172,7 @@ fn every_weaker_tree_barrier_is_found() {
             explore::<TreeBarrier>(BarrierShape::Tree, 0, 3, 2, Explore::Exhaustive)
         })],
         elsewhere: &[],
+        unused: &[],
         equivalent: &ORDERED_BY_THE_ROUNDS,
     };
     subject.score();
@@ -257,6 +260,7 @@ fn every_weaker_frame_of_a_grid_barrier_is_found() {
             ("a reduction by them", || synchronise(BarrierShape::Flip, 2, 2, true)),
         ],
         elsewhere: &[],
+        unused: &[],
         equivalent: &[],
     };
     subject.score();

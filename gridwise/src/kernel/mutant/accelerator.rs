@@ -4,7 +4,7 @@ use core::{ops::Range, panic::Location, sync::atomic::Ordering};
 
 use bytemuck::Pod;
 
-use super::{Change, LAB, Late, What, acquires, releases, visit};
+use super::{Change, LAB, Late, What, acquires, is_postponed, releases, visit};
 use crate::kernel::{
     atomic::{Scope, Word},
     collective,
@@ -51,7 +51,7 @@ impl<H: Hardware> Mutated<H> {
         Self(hardware)
     }
 
-    fn postpone<T: Word>(self, to: Place<T>, value: T, scope: Scope) {
+    fn postpone<T: Word>(self, op: Option<Rmw>, to: Place<T>, value: T, scope: Scope) {
         let mut bytes = [0; 8];
         bytes[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
         let at = match to {
@@ -59,6 +59,7 @@ impl<H: Hardware> Mutated<H> {
             Place::Shared(offset) => Place::Shared(offset),
         };
         let late = Late {
+            op,
             thread: (self.0.block(), self.0.thread()),
             at,
             size: size_of::<T>(),
@@ -68,37 +69,43 @@ impl<H: Hardware> Mutated<H> {
         LAB.with_borrow_mut(|lab| lab.late.push(late));
     }
 
-    /// Before an operation of this thread: what is late lands now, unless a release is about to pass it.
-    fn land(self, order: Ordering) {
-        if releases(order) {
-            return;
-        }
+    /// Before an operation of this thread: what is late lands now, unless this one is about to pass it. A release passes stores,
+    /// and a mutant without its order passes read-modify-writes.
+    fn land(self, order: Ordering, change: Option<Change>) {
+        let passes_rmw = matches!(change, Some(Change::Order(_)));
         let thread = (self.0.block(), self.0.thread());
         let landing = LAB.with_borrow_mut(|lab| {
             if lab.late.is_empty() {
                 return Vec::new();
             }
-            lab.late.extract_if(.., |late| late.thread == thread).collect()
+            let lands = |late: &mut Late| {
+                let passed = if late.op.is_some() { passes_rmw } else { releases(order) };
+                late.thread == thread && !passed
+            };
+            lab.late.extract_if(.., lands).collect()
         });
-        for Late {
-            at, size, bits, scope, ..
-        } in landing
-        {
-            let bytes = bits.to_ne_bytes();
-            match size {
-                4 => self.store_late::<u32>(at, bytemuck::pod_read_unaligned(&bytes[..4]), scope),
-                _ => self.store_late::<u64>(at, bits, scope),
+        for late in landing {
+            let bytes = late.bits.to_ne_bytes();
+            match late.size {
+                4 => self.do_late::<u32>(late, bytemuck::pod_read_unaligned(&bytes[..4])),
+                _ => self.do_late::<u64>(late, late.bits),
             }
         }
     }
 
-    fn store_late<T: Word>(self, at: Place<u8>, value: T, scope: Scope) {
-        let at = match at {
+    fn do_late<T: Word>(self, late: Late, value: T) {
+        let at = match late.at {
             Place::Global(pointer) => Place::Global(pointer.cast()),
             Place::Shared(offset) => Place::Shared(offset),
         };
-        // SAFETY: by the caller of the store that was postponed.
-        unsafe { self.0.atomic_store::<T>(at, value, Ordering::Relaxed, scope) }
+        match late.op {
+            // SAFETY: by the caller of the store that was postponed.
+            None => unsafe { self.0.atomic_store::<T>(at, value, Ordering::Relaxed, late.scope) },
+            Some(op) => {
+                // SAFETY: by the caller of the read-modify-write that was postponed.
+                unsafe { self.0.atomic_rmw::<T>(at, op, value, Ordering::Relaxed, late.scope) };
+            }
+        }
     }
 }
 
@@ -144,7 +151,7 @@ impl<H: Hardware> Hardware for Mutated<H> {
     unsafe fn atomic_load<T: Word>(self, from: Place<T>, order: Ordering, scope: Scope) -> T {
         let change = visit(Location::caller(), What::Load(order, scope));
         let (order, scope) = weakened(change, order, scope);
-        self.land(order);
+        self.land(order, change);
         // SAFETY: by the caller.
         unsafe { self.0.atomic_load(from, order, scope) }
     }
@@ -152,18 +159,23 @@ impl<H: Hardware> Hardware for Mutated<H> {
     unsafe fn atomic_store<T: Word>(self, to: Place<T>, value: T, order: Ordering, scope: Scope) {
         let change = visit(Location::caller(), What::Store(order, scope));
         if change == Some(Change::Late) {
-            return self.postpone(to, value, scope);
+            return self.postpone(None, to, value, scope);
         }
         let (order, scope) = weakened(change, order, scope);
-        self.land(order);
+        self.land(order, change);
         // SAFETY: by the caller.
         unsafe { self.0.atomic_store(to, value, order, scope) }
     }
 
     unsafe fn atomic_rmw<T: Word>(self, at: Place<T>, op: Rmw, operand: T, order: Ordering, scope: Scope) -> T {
-        let change = visit(Location::caller(), What::ReadModifyWrite(order, scope));
+        let what = What::ReadModifyWrite(order, scope);
+        let change = visit(Location::caller(), what);
+        if is_postponed(Location::caller(), what) {
+            self.postpone(Some(op), at, operand, scope);
+            return operand; // nobody looks at it
+        }
         let (order, scope) = weakened(change, order, scope);
-        self.land(order);
+        self.land(order, change);
         if change == Some(Change::Split) {
             // SAFETY: by the caller.
             let before: T = unsafe { self.0.atomic_load(at, of_load(order), scope) };
@@ -193,7 +205,7 @@ impl<H: Hardware> Hardware for Mutated<H> {
         } else {
             failure
         };
-        self.land(success);
+        self.land(success, change);
         if change == Some(Change::Split) {
             // SAFETY: by the caller.
             let before: T = unsafe { self.0.atomic_load(at, of_load(success), scope) };
@@ -218,7 +230,7 @@ impl<H: Hardware> Hardware for Mutated<H> {
     ) -> T {
         let change = visit(Location::caller(), What::Wait(order, scope));
         let (order, scope) = weakened(change, order, scope);
-        self.land(order);
+        self.land(order, change);
         if change == Some(Change::Removed) {
             // SAFETY: by the caller.
             return unsafe { self.0.atomic_load(at, order, scope) };
@@ -230,7 +242,7 @@ impl<H: Hardware> Hardware for Mutated<H> {
     fn memory_fence(self, order: Ordering, scope: Scope) {
         let change = visit(Location::caller(), What::Fence(order, scope));
         let (order, scope) = weakened(change, order, scope);
-        self.land(order);
+        self.land(order, change);
         if change != Some(Change::Removed) {
             self.0.memory_fence(order, scope);
         }
@@ -238,7 +250,7 @@ impl<H: Hardware> Hardware for Mutated<H> {
 
     fn block_barrier(self, location: &'static Location<'static>) {
         let change = visit(Location::caller(), What::BlockBarrier);
-        self.land(Ordering::Relaxed);
+        self.land(Ordering::Relaxed, change);
         if change != Some(Change::Removed) {
             self.0.block_barrier(location);
         }

@@ -29,6 +29,8 @@ enum How {
     Newest,
     /// So many random schedules, of what has too many.
     Some(usize),
+    /// So many schedules in which threads seldom take turns: for what shows when one goes far ahead of another.
+    FewEvents(usize),
     /// The first of all schedules: enough for what goes wrong somewhere in the beginning.
     First,
 }
@@ -40,6 +42,10 @@ fn explore(how: How, blocks: usize, test: impl Fn(&Device)) -> Report {
     match how {
         How::All | How::Newest => builder.explore(Explore::Exhaustive).run(test),
         How::Some(schedules) => builder.schedules(schedules).run(test),
+        How::FewEvents(schedules) => builder
+            .explore(Explore::Pct { depth: 2 })
+            .schedules(schedules)
+            .run(test),
         How::First => builder.explore(Explore::Exhaustive).schedules(200).run(test),
     }
 }

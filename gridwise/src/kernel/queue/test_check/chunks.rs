@@ -111,6 +111,7 @@ fn every_weaker_chunk_counter_is_found() {
         sources: &["kernel/queue/chunk_counter.rs"],
         scenarios: &[("fixed", || chunks(How::First, 1, 4, Chunking::Fixed(2)))],
         elsewhere: &[],
+        unused: &[],
         equivalent: &[],
     };
     subject.score();
@@ -123,6 +124,7 @@ fn every_weaker_two_level_queue_is_found() {
         sources: &["kernel/queue/two_level.rs"],
         scenarios: &[("2 pieces", || pieces(How::First, 1, 4, 1, 1))],
         elsewhere: &[],
+        unused: &[],
         equivalent: &[Equivalent {
             line: "let piece = self.words.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);",
             changes: &["Split"],

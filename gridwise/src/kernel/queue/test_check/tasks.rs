@@ -1,15 +1,17 @@
 //! The task queue: each task is run once, after the one that made it, and no block leaves before the last has ended.
 
 use super::*;
-use crate::host::tasks::{TaskFailure, TaskOptions};
+use crate::host::tasks::{Cancellation, TaskFailure, TaskOptions};
 
 /// Task `i` makes the tasks from `SPAWNS * i + 1` on, `SPAWNS` of them, as far as they are below `made`, by as many threads as
-/// there are. A task that was made reads what its maker wrote. If `here` has a word, the seeds wait for each other.
+/// there are. A task that was made reads what its maker wrote. If `here` has a word, the seeds wait for each other; then task 0
+/// cancels the run, if it can.
 #[repr(C)]
 struct Tree<'a, const SPAWNS: usize> {
     seeds: u32,
     made: usize,
     here: SpanMut<'a, u32>,
+    cancellation: Option<&'a Cancellation>,
     written: SpanMut<'a, u32>,
     runs: SpanMut<'a, u32>,
 }
@@ -27,6 +29,9 @@ unsafe impl<const SPAWNS: usize> Tasks for Tree<'_, SPAWNS> {
             let is_made = (1..self.made).contains(&at);
             if !is_made && !self.here.is_empty() {
                 meet(acc, &self.here, self.seeds);
+            }
+            if let Some(cancellation) = self.cancellation.filter(|_| at == 0) {
+                cancellation.cancel();
             }
             self.written.set(acc, at, task);
             self.runs.set(acc, at, self.runs.get(acc, at) + 1);
@@ -48,6 +53,8 @@ pub(super) enum Kind {
     Usual,
     /// There is no room for all tasks, and two seeds are begun together.
     NoRoom,
+    /// Two seeds are begun together, and task 0 cancels the run.
+    Cancelled,
 }
 
 /// Runs a tree of tasks, on so many blocks and threads, and checks that each task is run, or handed back if there is no room.
@@ -61,21 +68,26 @@ pub(super) fn tree<const SPAWNS: usize>(
     explore(how, blocks, |device| {
         let queue = device.queue();
         let tasks = seeds.iter().map(|seed| *seed as usize + 1).fold(made, usize::max);
-        let mut here = device.zeroed(usize::from(kind == Kind::NoRoom)).unwrap();
+        let mut here = device.zeroed(usize::from(kind != Kind::Usual)).unwrap();
+        let cancellation = Cancellation::default();
         let (mut written, mut runs) = (device.zeroed(tasks).unwrap(), device.zeroed(tasks).unwrap());
         let kernel = Tree::<SPAWNS> {
             seeds: seeds.len() as u32,
             made,
             here: here.span_mut(),
+            cancellation: (kind == Kind::Cancelled).then_some(&cancellation),
             written: written.span_mut(),
             runs: runs.span_mut(),
         };
-        let options = options.grid(Blocks::Exactly(blocks).threads(threads));
+        let options = options
+            .grid(Blocks::Exactly(blocks).threads(threads))
+            .cancelled_by(&cancellation);
         let unfinished = match queue.run_tasks(kernel, seeds, options) {
             Ok(_) => Vec::new(),
             Err(error) => match *error.cause {
-                TaskFailure::Overflow { .. } if kind == Kind::Usual => wrong("the capacities"),
-                TaskFailure::Overflow { .. } => error.unfinished,
+                TaskFailure::Overflow { .. } if kind == Kind::NoRoom => error.unfinished,
+                TaskFailure::Overflow { .. } => wrong("the capacities"),
+                TaskFailure::Cancelled if kind == Kind::Cancelled => error.unfinished,
                 // Findings are in the report.
                 _ => return,
             },
@@ -103,6 +115,16 @@ pub(super) fn small() -> TaskOptions<'static> {
 /// A task makes six, and there is no room for what the next may make.
 pub(super) fn no_room(how: How) -> Report {
     tree::<6>(how, (2, 1), (&[0, 7], 7), small(), Kind::NoRoom)
+}
+
+/// A run ends early while a block is about to wait.
+pub(super) fn cancelled(how: How) -> Report {
+    tree::<2>(how, (2, 1), (&[0, 3], 3), small(), Kind::Cancelled)
+}
+
+/// A task makes six, more than its block can hold: they go to the ring, unless it was closed too early.
+pub(super) fn wide(how: How) -> Report {
+    tree::<6>(how, (2, 1), (&[0, 7], 7), small().capacity(8), Kind::Usual)
 }
 
 #[test]
