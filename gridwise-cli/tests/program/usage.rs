@@ -67,7 +67,8 @@ fn help_names_every_option_and_ends_with_0() {
 fn a_device_that_is_not_there_is_refused_with_the_words_that_named_it() {
     for (name, expected) in [
         ("gpu", "there is no device `gpu`"),
-        ("cuda:0", "there is no device `cuda:0`"),
+        #[cfg(not(feature = "cuda"))]
+        ("cuda:0", "this program was built without CUDA"),
         ("cpu:blocks=0", "device option blocks is 0"),
         ("cpu:blocks=many", "device option `blocks=many` is not understood"),
         ("cpu:speed=2", "device option `speed=2` is not understood"),
