@@ -40,7 +40,7 @@ fn all_fail(expected: usize, models: &[fn()]) {
     mutants.retain(|mutant| mutant.change != Change::Split);
     assert_eq!(mutants.len(), expected, "{mutants:?}");
     for mutant in mutants {
-        let fails = |model: &fn()| catch_unwind(|| mutant::with(mutant, model)).is_err();
+        let fails = |model: &fn()| catch_unwind(|| mutant::with(mutant, &[], model)).is_err();
         assert!(models.iter().any(fails), "{mutant:?} is not found");
     }
 }
