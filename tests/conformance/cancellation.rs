@@ -14,7 +14,9 @@ use gridwise::{
     prelude::*,
 };
 
-use crate::support::{is_checking, queue};
+use conformance_kernels::tasks::Tree as Plain;
+
+use crate::support::{is_checking, queue, runs_host_kernels};
 
 /// Node `i` of a tree makes nodes `2 i + 1` and `2 i + 2`; one of them cancels the run.
 #[repr(C)]
@@ -83,6 +85,9 @@ fn run(device: &Device, visits: &mut Buffer<u32>, seeds: &[u32], cancels: u32, o
 }
 
 pub(crate) fn a_cancelled_run_hands_its_tasks_back(device: &Device) {
+    if !runs_host_kernels(device) {
+        return;
+    }
     for options in ways(&Cancellation::default()) {
         // The first task cancels: what it has made is all there is.
         let mut visits = device.zeroed(100).unwrap();
@@ -103,9 +108,10 @@ pub(crate) fn a_run_cancelled_beforehand_runs_nothing(device: &Device) {
     assert!(cancellation.is_cancelled());
     for options in ways(&cancellation) {
         let mut visits = device.zeroed(10).unwrap();
-        let kernel = Tree {
-            cancels: u32::MAX,
-            cancellation: &cancellation,
+        let kernel = Plain {
+            fan: 2,
+            panics: u32::MAX,
+            slow: u32::MAX,
             visits: visits.span_mut(),
         };
         let mut rest = cancelled(queue(device).run_tasks(kernel, &[3, 4, 9], options).unwrap_err());
@@ -116,6 +122,9 @@ pub(crate) fn a_run_cancelled_beforehand_runs_nothing(device: &Device) {
 }
 
 pub(crate) fn a_run_that_is_over_cannot_be_cancelled(device: &Device) {
+    if !runs_host_kernels(device) {
+        return;
+    }
     for options in ways(&Cancellation::default()) {
         let mut visits = device.zeroed(1).unwrap();
         let cancellation = Cancellation::default();
@@ -153,7 +162,7 @@ unsafe impl Tasks for Endless<'_> {
 
 pub(crate) fn another_thread_may_cancel(device: &Device) {
     // The simulated machine has a limit of its own for what does not end.
-    if is_checking(device) {
+    if is_checking(device) || !runs_host_kernels(device) {
         return;
     }
     for strategy in [Strategy::Persistent, Strategy::Relaunch] {
@@ -205,7 +214,7 @@ fn one_thread() -> TaskOptions<'static> {
 // launch kernels that were never launched before, and run other tasks, on another queue.
 pub(crate) fn a_run_that_waits_for_the_host_lets_others_work(device: &Device) {
     // Its launches take turns.
-    if is_checking(device) {
+    if is_checking(device) || !runs_host_kernels(device) {
         return;
     }
     let (begun, told) = (AtomicBool::new(false), AtomicBool::new(false));

@@ -1,18 +1,26 @@
 //! What a GPU alone has: modules to load, and a device that is lost when a kernel fails.
 
-use std::time::Duration;
+use std::{thread, time::Duration};
 
 use conformance_kernels::{
     KERNELS,
     copies::Double,
     failures::{Endless, PastTheEnd},
     grid_barrier::FailsBetween,
+    tasks::Endless as EndlessTask,
 };
 use gridwise::{
     Module,
     host::{
-        buffer::AllocationError, cuda, device::DeviceError, driver::DriverError, load::LoadError, queue::QueueOptions,
-        report::HangCause, residency::LimitedBy,
+        buffer::AllocationError,
+        cuda,
+        device::DeviceError,
+        driver::DriverError,
+        load::LoadError,
+        queue::QueueOptions,
+        report::HangCause,
+        residency::LimitedBy,
+        tasks::{Cancellation, TaskFailure},
     },
     prelude::*,
 };
@@ -176,4 +184,23 @@ pub(crate) fn there_is_one_among_all_devices() {
     let gpu = all.iter().find(|device| device.name() == DEVICE).unwrap();
     let properties = gpu.properties().gpu.unwrap();
     assert!(properties.multiprocessors > 0 && !properties.model.is_empty());
+}
+
+/// A GPU does not reach the word of a cancellation: the host looks before each launch.
+pub(crate) fn a_run_by_generations_is_cancelled_between_launches() {
+    let device = open(DEVICE);
+    let cancellation = Cancellation::default();
+    let error = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(20));
+            cancellation.cancel();
+        });
+        let options = TaskOptions::from(Strategy::Relaunch).cancelled_by(&cancellation);
+        queue(&device).run_tasks(EndlessTask, &[[5; 3], [6; 3]], options)
+    });
+    let error = error.unwrap_err();
+    assert!(matches!(*error.cause, TaskFailure::Cancelled), "{error}");
+    let mut rest = error.unfinished;
+    rest.sort();
+    assert_eq!(rest, [[5; 3], [6; 3]]);
 }

@@ -354,6 +354,7 @@ gpu! {
     a_panic_beside_blocks_that_wait_is_reported,
     a_lost_device_is_opened_anew_once_all_of_it_is_dropped,
     a_time_limit_ends_rounds_without_end,
+    a_run_by_generations_is_cancelled_between_launches,
     a_kernel_that_no_module_has_is_named_with_its_type,
     a_module_that_the_driver_refuses_says_why,
     devices_opened_twice_reach_each_others_buffers,

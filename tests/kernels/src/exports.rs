@@ -99,6 +99,9 @@ gridwise::export! {
     "ta_stride" = tasks tasks::Stride<'static>;
     "ta_meet" = tasks tasks::Meet<'static>;
 
+    "oq_count_all" = grid_kernel own_queues::CountAll<'static>;
+    "oq_count_blocks" = kernel own_queues::CountAll<'static>;
+
     "pu_message" = grid_kernel publication::Message<'static>;
     "pu_in_block" = kernel publication::InBlock<'static>;
     "pu_token" = grid_kernel publication::Token<'static>;
