@@ -88,24 +88,30 @@ pub fn range(steps: &[u32], range: std::ops::Range<usize>) -> u64 {
     range.fold(0, |sum, index| sum.wrapping_add(item(steps, index)))
 }
 
+/// What a thread does in [`by_hand`]: claims until nothing is left.
+#[inline(always)]
+fn claimed(steps: &[u32], next: &AtomicUsize, chunk: usize) -> u64 {
+    let mut own = 0_u64;
+    loop {
+        let first = next.fetch_add(chunk, Ordering::Relaxed);
+        if first >= steps.len() {
+            return own;
+        }
+        own = own.wrapping_add(range(steps, first..steps.len().min(first + chunk)));
+    }
+}
+
 /// One counter, and `chunk` items a claim, on threads that spin between the passes.
 pub fn by_hand(items: &Items, chunk: usize, passes: u64, threads: usize) -> Duration {
     let mut pool = SpinningPool::new(threads);
     let sum = CachePadded::new(AtomicU64::new(0));
     let next = CachePadded::new(AtomicUsize::new(0));
-    let (steps, len) = (items.steps(), items.len());
+    let steps = items.steps();
     let start = Instant::now();
     for _ in 0..passes {
         next.store(0, Ordering::Relaxed);
         pool.launch(&|_| {
-            let mut own = 0_u64;
-            loop {
-                let first = next.fetch_add(chunk, Ordering::Relaxed);
-                if first >= len {
-                    break;
-                }
-                own = own.wrapping_add(range(steps, first..len.min(first + chunk)));
-            }
+            let own = claimed(steps, &next, chunk);
             sum.fetch_add(own, Ordering::Relaxed);
         });
     }
@@ -135,20 +141,13 @@ pub fn drain_by_hand(items: &Items, chunk: usize, passes: u64, threads: usize) -
     let next = CachePadded::new(AtomicUsize::new(0));
     let ends: Vec<CachePadded<AtomicU64>> = (0..threads).map(|_| CachePadded::default()).collect();
     let sum = CachePadded::new(AtomicU64::new(0));
-    let (steps, len) = (items.steps(), items.len());
+    let steps = items.steps();
     let base = Instant::now();
     let mut spreads = Vec::new();
     for _ in 0..passes {
         next.store(0, Ordering::Relaxed);
         pool.launch(&|rank| {
-            let mut own = 0_u64;
-            loop {
-                let first = next.fetch_add(chunk, Ordering::Relaxed);
-                if first >= len {
-                    break;
-                }
-                own = own.wrapping_add(range(steps, first..len.min(first + chunk)));
-            }
+            let own = claimed(steps, &next, chunk);
             ends[rank].store(base.elapsed().as_nanos() as u64, Ordering::Relaxed);
             sum.fetch_add(own, Ordering::Relaxed);
         });

@@ -256,27 +256,14 @@ pub(super) fn run(
                     collective::meet(launch, state, warp);
                     continue 'group;
                 }
-                Op::Trap => {
-                    return Err(report::at(
-                        launch,
-                        block,
-                        index,
-                        active.trailing_zeros() as usize,
-                        pc,
-                        FaultKind::Trap,
-                        "",
-                    ));
-                }
-                Op::Breakpoint => {
-                    return Err(report::at(
-                        launch,
-                        block,
-                        index,
-                        active.trailing_zeros() as usize,
-                        pc,
-                        FaultKind::Trap,
-                        "a breakpoint",
-                    ));
+                Op::Trap | Op::Breakpoint => {
+                    let what = if matches!(step.op, Op::Breakpoint) {
+                        "a breakpoint"
+                    } else {
+                        ""
+                    };
+                    let lane = active.trailing_zeros() as usize;
+                    return Err(report::at(launch, block, index, lane, pc, FaultKind::Trap, what));
                 }
                 Op::Barrier(_) => {
                     warp.stand(lanes & !active, pc + 1);
