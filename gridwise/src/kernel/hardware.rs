@@ -333,11 +333,11 @@ pub trait Hardware: Copy + Sealed {
     /// Nanoseconds since some fixed moment.
     fn clock(self) -> u64;
 
-    /// Called for an index that is not below the length of a view, instead of the access.
+    /// Called for an index that is not below the length of a view that starts at `first`, instead of the access.
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn out_of_bounds(self, index: usize, len: usize) -> ! {
+    fn out_of_bounds<T>(self, _first: Place<T>, index: usize, len: usize) -> ! {
         panic!("index {index} is out of bounds of a span of {len}")
     }
 

@@ -14,7 +14,7 @@ use super::{
     acc::Acc,
     atomic::{SharedAtomic, Word},
     hardware::{Place, Sealed},
-    span::{out_of_bounds, outside, resolve},
+    span::{out_of_bounds, resolve},
 };
 
 /// Deals out a block's shared memory, handle after handle.
@@ -131,7 +131,7 @@ impl<T: Pod> SharedSlice<T> {
     #[track_caller]
     pub fn get<A: Acc>(self, acc: A, index: usize) -> T {
         if index >= self.len() {
-            outside(acc, self.first(), index, self.len())
+            acc.out_of_bounds(self.first(), index, self.len())
         }
         let place = Place::Shared(self.offset_of(index));
         // SAFETY: inside the block's shared memory, because handles are placed by the runtime and the index was checked.
@@ -146,7 +146,7 @@ impl<T: Pod> SharedSlice<T> {
     #[track_caller]
     pub fn set<A: Acc>(self, acc: A, index: usize, value: T) {
         if index >= self.len() {
-            outside(acc, self.first(), index, self.len())
+            acc.out_of_bounds(self.first(), index, self.len())
         }
         let place = Place::Shared(self.offset_of(index));
         // SAFETY: as in `get`.

@@ -248,7 +248,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[track_caller]
     pub fn get<A: Acc>(&self, acc: A, index: usize) -> T {
         if index >= self.len {
-            outside(acc, Place::Global(self.start), index, self.len)
+            acc.out_of_bounds(Place::Global(self.start), index, self.len)
         }
         // SAFETY: `index` is below the length.
         unsafe { self.get_unchecked(acc, index) }
@@ -262,7 +262,7 @@ impl<'a, T: Pod> SpanMut<'a, T> {
     #[track_caller]
     pub fn set<A: Acc>(&self, acc: A, index: usize, value: T) {
         if index >= self.len {
-            outside(acc, Place::Global(self.start), index, self.len)
+            acc.out_of_bounds(Place::Global(self.start), index, self.len)
         }
         // SAFETY: `index` is below the length.
         unsafe { self.set_unchecked(acc, index, value) }
@@ -505,19 +505,7 @@ pub(crate) fn resolve(range: impl RangeBounds<usize>, len: usize) -> Range<usize
     start..end
 }
 
-/// For an index that is not below the length of a view that starts at `first`, instead of the access.
-#[cold]
-#[inline(never)]
-#[track_caller]
-pub(crate) fn outside<A: Acc, T>(acc: A, first: Place<T>, index: usize, len: usize) -> ! {
-    refuse(
-        Some((first, index)),
-        format_args!("index {index} is out of bounds of a span of {len}"),
-    );
-    acc.out_of_bounds(index, len)
-}
-
-/// As [`outside`], where there is no accelerator at hand.
+/// As [`Acc`] does, where there is no accelerator at hand.
 #[cold]
 #[inline(never)]
 #[track_caller]

@@ -17,6 +17,7 @@ use crate::{
         atomic::{Scope, Word, bits},
         grid_barrier::GridState,
         hardware::{GridHardware, Hardware, Place, Rmw, Sealed, Strided, WaitSite, WordPromise},
+        span,
     },
 };
 
@@ -249,6 +250,12 @@ impl Hardware for Check<'_> {
     /// Operations so far: time on this device.
     fn clock(self) -> u64 {
         self.engine.state.borrow().steps
+    }
+
+    /// With the element's name.
+    #[cold]
+    fn out_of_bounds<T>(self, first: Place<T>, index: usize, len: usize) -> ! {
+        span::out_of_bounds(first, index, len)
     }
 
     const LOOKS_AT_PROMISES: bool = true;

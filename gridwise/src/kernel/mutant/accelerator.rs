@@ -274,8 +274,8 @@ impl<H: Hardware> Hardware for Mutated<H> {
     fn clock(self) -> u64 {
         self.0.clock()
     }
-    fn out_of_bounds(self, index: usize, len: usize) -> ! {
-        self.0.out_of_bounds(index, len)
+    fn out_of_bounds<T>(self, first: Place<T>, index: usize, len: usize) -> ! {
+        self.0.out_of_bounds(first, index, len)
     }
 
     fn promise_stored_once<T: Pod>(self, first: Place<T>, len: usize) {

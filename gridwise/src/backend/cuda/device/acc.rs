@@ -216,7 +216,7 @@ impl<G: Copy> Hardware for Cuda<'_, G> {
     }
 
     #[inline(always)]
-    fn out_of_bounds(self, index: usize, len: usize) -> ! {
+    fn out_of_bounds<T>(self, _first: Place<T>, index: usize, len: usize) -> ! {
         fault::out_of_bounds(index, len, Location::caller())
     }
 
