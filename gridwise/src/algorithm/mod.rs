@@ -2,12 +2,14 @@
 //!
 //! * [`sparse`] holds sparse matrices, checked when they are made, and their products with vectors.
 //! * [`breadth_first`] finds how far the vertices of a graph are from where a search begins.
+//! * [`operator`] says what elements are combined with.
 //! * [`solve`] solves sparse linear systems: the whole iteration runs inside the kernel, which decides itself when to stop.
 
 #[cfg(feature = "std")]
 pub mod breadth_first;
 #[doc(hidden)]
 pub mod kernels;
+pub mod operator;
 #[cfg(feature = "std")]
 pub mod solve;
 #[cfg(feature = "std")]
