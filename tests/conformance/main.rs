@@ -23,13 +23,16 @@ mod gpu;
 mod grid_barrier;
 mod index_maps;
 mod launches;
+mod look_back;
 mod own_queues;
 mod phases;
 mod pools;
 mod publication;
 mod queues_events;
 mod residency;
+mod scan;
 mod scopes;
+mod select;
 mod self_waits;
 mod shared_memory;
 mod sparse_product;
@@ -273,6 +276,20 @@ macro_rules! tests {
                 a_kernel_may_run_tasks_and_then_go_on,
                 what_a_kernel_has_left_comes_back,
                 a_grid_larger_than_its_queue_is_an_error,
+            ];
+            look_back: [
+                a_block_that_is_held_up_holds_up_nobody_else,
+            ];
+            scan: [
+                prefixes_are_those_of_the_sequential_scan,
+                prefixes_keep_the_order_of_elements,
+                prefixes_of_floats_have_the_same_bits_for_any_number_of_blocks,
+                a_place_of_another_length_is_refused,
+            ];
+            select: [
+                what_is_selected_is_in_order_and_complete,
+                both_parts_of_a_partition_are_in_order_and_complete,
+                what_does_not_fit_is_counted,
             ];
             sparse_product: [
                 products_have_the_bits_of_the_sequential_one,

@@ -1,5 +1,7 @@
 //! Ready-made algorithms, kernel half and host half together.
 //!
+//! * [`scan`] combines each element with all before it: prefix sums.
+//! * [`select`] moves the elements for which something holds to one place, in order: compaction and partition.
 //! * [`sparse`] holds sparse matrices, checked when they are made, and their products with vectors.
 //! * [`breadth_first`] finds how far the vertices of a graph are from where a search begins.
 //! * [`operator`] says what elements are combined with.
@@ -10,6 +12,10 @@ pub mod breadth_first;
 #[doc(hidden)]
 pub mod kernels;
 pub mod operator;
+#[cfg(feature = "std")]
+pub mod scan;
+#[cfg(feature = "std")]
+pub mod select;
 #[cfg(feature = "std")]
 pub mod solve;
 #[cfg(feature = "std")]

@@ -12,7 +12,7 @@
 ///
 /// On a CPU and on the checking device any `Fn(T, T) -> T` will do that many threads may share. A kernel that is compiled ahead,
 /// for a GPU, is listed by its type, and so needs an operator that has a name: one of those here, or a type of one's own that is
-/// `repr(C)`.
+/// `repr(C)` and has a field, be it one of no size, `[u8; 0]`.
 ///
 /// An operator has to be associative, `a ∘ (b ∘ c) = (a ∘ b) ∘ c`, at least up to rounding, and to depend on nothing but its
 /// arguments. It need not be commutative: algorithms keep the order of the elements.
@@ -28,20 +28,29 @@ impl<T, F: Fn(T, T) -> T + Copy + Send + Sync> Operator<T> for F {
     }
 }
 
-/// Addition; of integers modulo their size, as atomics add.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct Sum;
+macro_rules! named {
+    ($($(#[$doc:meta])* $name:ident;)*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct $name {
+            // The compiler takes a type without fields for one that no other compiler knows.
+            nothing: [u8; 0],
+        }
 
-/// The smaller of two; of floats the one that is a number, if the other is not.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct Min;
-
-/// The larger of two; of floats the one that is a number, if the other is not.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct Max;
+        $(#[$doc])*
+        #[expect(non_upper_case_globals, reason = "it is written like a type without fields, which it cannot be")]
+        pub const $name: $name = $name { nothing: [] };
+    )* };
+}
+named! {
+    /// Addition; of integers modulo their size, as atomics add.
+    Sum;
+    /// The smaller of two; of floats the one that is a number, if the other is not.
+    Min;
+    /// The larger of two; of floats the one that is a number, if the other is not.
+    Max;
+}
 
 macro_rules! operators {
     ($($t:ty: $add:expr;)*) => { $(
@@ -73,4 +82,17 @@ operators! {
     usize: usize::wrapping_add;
     f32: core::ops::Add::add;
     f64: core::ops::Add::add;
+}
+
+/// What elements are selected by: a closure, or a type of its own. What is said of [`Operator`] about names holds here, too.
+pub trait Predicate<T>: Copy + Send + Sync {
+    /// Whether the element is one of them. It depends on nothing but its argument: an element may be asked about several times.
+    fn holds(self, element: T) -> bool;
+}
+
+impl<T, F: Fn(T) -> bool + Copy + Send + Sync> Predicate<T> for F {
+    #[inline(always)]
+    fn holds(self, element: T) -> bool {
+        self(element)
+    }
 }

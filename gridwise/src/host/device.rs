@@ -589,6 +589,17 @@ impl Device {
         }
     }
 
+    /// Elements of a tile, for kernels that read a tile twice: what stays in a core's cache meanwhile, or some for each thread of a block
+    /// where a block has many.
+    pub(crate) fn tile_len<T>(&self) -> usize {
+        const CACHED_BYTES: usize = 64 << 10;
+        const ELEMENTS_A_THREAD: usize = 16;
+        match &self.inner.backend {
+            Backend::Cpu(_) => (CACHED_BYTES / size_of::<T>().max(1)).max(1),
+            _ => self.default_threads() * ELEMENTS_A_THREAD,
+        }
+    }
+
     fn default_threads(&self) -> usize {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.options.threads_per_block,

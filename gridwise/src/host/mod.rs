@@ -12,6 +12,7 @@ pub mod event;
 mod lane;
 pub mod launch;
 pub mod load;
+pub mod look_back;
 pub(crate) mod memory;
 pub mod options;
 pub mod phases;

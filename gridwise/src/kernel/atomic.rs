@@ -366,6 +366,20 @@ macro_rules! atomic_methods {
                 unsafe { acc.wait_until(place, order, scope, site, ready) }
             }
 
+            /// Looks at the word until `ready` holds of it, but not for long, and returns what it saw last: for who can do something
+            /// else than wait, and so needs nobody to go on meanwhile. How often it looks is the device's to choose: about as
+            /// long as a few thousand operations take, or twice where threads take turns.
+            ///
+            /// # Memory ordering
+            /// Every look has `order`: with `Acquire`, all that was written before the release of the value returned is visible.
+            #[inline(always)]
+            #[track_caller]
+            pub fn wait_briefly<A: Acc>(self, acc: A, order: Ordering, ready: impl FnMut(T) -> bool) -> T {
+                let (place, scope) = self.at();
+                // SAFETY: `place` is valid and aligned by the constructor's contract.
+                unsafe { acc.wait_briefly(place, order, scope, ready) }
+            }
+
             operations! {
                 /// Adds (integers wrap) and returns the value before.
                 fetch_add = Add,

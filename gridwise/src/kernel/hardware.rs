@@ -302,6 +302,27 @@ pub trait Hardware: Copy + Sealed {
         site: WaitSite,
         ready: impl FnMut(T) -> bool,
     ) -> T;
+    /// Looks at the word until `ready` holds of it, but not for long; returns what it saw last. Every look has `order`.
+    ///
+    /// # Safety
+    /// See the trait.
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn wait_briefly<T: Word>(
+        self,
+        at: Place<T>,
+        order: Ordering,
+        scope: Scope,
+        mut ready: impl FnMut(T) -> bool,
+    ) -> T {
+        // SAFETY: by the caller.
+        let first = unsafe { self.atomic_load(at, order, scope) };
+        if ready(first) {
+            return first;
+        }
+        // SAFETY: by the caller.
+        unsafe { self.atomic_load(at, order, scope) }
+    }
     /// A memory fence. Waits for nobody.
     #[track_caller]
     fn memory_fence(self, order: Ordering, scope: Scope);

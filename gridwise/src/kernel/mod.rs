@@ -10,6 +10,7 @@ pub mod domain;
 pub mod grid_barrier;
 #[doc(hidden)]
 pub mod hardware;
+pub mod look_back;
 #[doc(hidden)]
 pub mod measure;
 #[cfg(all(test, feature = "std"))]
@@ -27,6 +28,7 @@ mod sealed {
 
 pub use acc::{Acc, GridAcc};
 pub use atomic::{Atomic, Scope, SharedAtomic, scope};
+pub use look_back::LookBack;
 pub use phased::{Phase, Phased};
 pub use queue::{ChunkCounter, Spawner, Tasks, TwoLevelQueue};
 pub use shared::{DynamicShared, SharedArray, SharedLayout, SharedSlice};
@@ -35,8 +37,8 @@ pub use span::{Span, SpanMut};
 /// The names a kernel author uses.
 pub mod prelude {
     pub use super::{
-        Acc, Atomic, ChunkCounter, DynamicShared, GridAcc, GridKernel, Kernel, Phase, Phased, Scope, SharedArray,
-        SharedAtomic, SharedSlice, Span, SpanMut, Spawner, Tasks, TwoLevelQueue, scope,
+        Acc, Atomic, ChunkCounter, DynamicShared, GridAcc, GridKernel, Kernel, LookBack, Phase, Phased, Scope,
+        SharedArray, SharedAtomic, SharedSlice, Span, SpanMut, Spawner, Tasks, TwoLevelQueue, scope,
     };
 }
 

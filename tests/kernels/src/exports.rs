@@ -1,6 +1,12 @@
 //! What is compiled for devices.
 
-use gridwise::kernel::{ChunkCounter, TwoLevelQueue, scope};
+use gridwise::{
+    algorithm::{
+        kernels::{scan::Scan, select::Select},
+        operator::{Max, Sum},
+    },
+    kernel::{ChunkCounter, TwoLevelQueue, scope},
+};
 
 use crate::*;
 
@@ -140,4 +146,11 @@ gridwise::export! {
     "im_first_indices" = kernel index_maps::FirstIndices<'static>;
     "im_frame_ends" = kernel index_maps::FrameEnds<'static>;
     "im_bad_map" = kernel index_maps::BadMap;
+
+    "lb_held_up" = kernel look_back::HeldUp<'static>;
+    "al_scan_u64" = kernel Scan<'static, u64, Sum>;
+    "al_scan_f32" = kernel Scan<'static, f32, Sum>;
+    "al_scan_max" = kernel Scan<'static, i32, Max>;
+    "al_scan_affine" = kernel Scan<'static, support::Affine, support::Then>;
+    "al_select" = kernel Select<'static, u32, support::MultipleOf>;
 }

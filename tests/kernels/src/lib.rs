@@ -16,6 +16,7 @@ pub mod failures;
 pub mod grid_barrier;
 pub mod index_maps;
 pub mod launches;
+pub mod look_back;
 pub mod own_queues;
 pub mod phases;
 pub mod publication;

@@ -1,6 +1,9 @@
 //! What kernels share, with each other and with the tests.
 
-use gridwise::kernel::Acc;
+use gridwise::{
+    algorithm::operator::{Operator, Predicate},
+    kernel::Acc,
+};
 
 /// Wastes time that differs between threads, so that they arrive in all orders.
 pub fn skew(amount: usize) {
@@ -36,4 +39,28 @@ pub fn then(f: Affine, g: Affine) -> Affine {
 /// The map of member number `index` of something.
 pub fn affine(index: usize) -> Affine {
     [2 * index as u64 + 3, 7 * index as u64 + 1]
+}
+
+/// [`then`] as an operator.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct Then {
+    nothing: [u8; 0],
+}
+
+impl Operator<Affine> for Then {
+    fn apply(self, left: Affine, right: Affine) -> Affine {
+        then(left, right)
+    }
+}
+
+/// Whether a number is a multiple of this one, or always, if this is 0.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct MultipleOf(pub u32);
+
+impl Predicate<u32> for MultipleOf {
+    fn holds(self, element: u32) -> bool {
+        self.0 == 0 || element.is_multiple_of(self.0)
+    }
 }

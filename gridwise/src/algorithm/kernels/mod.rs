@@ -9,6 +9,8 @@ pub mod conjugate_gradients;
 pub(crate) mod entries;
 pub(crate) mod rows;
 pub(crate) mod run;
+pub mod scan;
+pub mod select;
 pub mod sparse_product;
 
 /// The library's own kernels.

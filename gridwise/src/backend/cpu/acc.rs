@@ -264,6 +264,27 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
     }
 
     #[inline(always)]
+    unsafe fn wait_briefly<T: Word>(
+        self,
+        at: Place<T>,
+        order: Ordering,
+        _: Scope,
+        mut ready: impl FnMut(T) -> bool,
+    ) -> T {
+        let at = self.pointer(at);
+        for _ in 0..self.flight.looks {
+            // SAFETY: by the caller.
+            let value = unsafe { load_word(at, order) };
+            if ready(value) {
+                return value;
+            }
+            std::hint::spin_loop();
+        }
+        // SAFETY: by the caller.
+        unsafe { load_word(at, order) }
+    }
+
+    #[inline(always)]
     fn memory_fence(self, order: Ordering, _: Scope) {
         fence(order);
     }

@@ -172,6 +172,26 @@ impl<G: Copy> Hardware for Cuda<'_, G> {
     }
 
     #[inline(always)]
+    unsafe fn wait_briefly<T: Word>(
+        self,
+        at: Place<T>,
+        order: Ordering,
+        scope: Scope,
+        mut ready: impl FnMut(T) -> bool,
+    ) -> T {
+        let mut pause = BACK_OFF.start;
+        loop {
+            // SAFETY: by the caller.
+            let value = unsafe { atomics::load(at, order, scope) };
+            if ready(value) || pause >= BACK_OFF.end {
+                return value;
+            }
+            intrinsics::sleep(pause);
+            pause *= 2;
+        }
+    }
+
+    #[inline(always)]
     fn memory_fence(self, order: Ordering, scope: Scope) {
         atomics::fence(order, scope);
     }
