@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "barrier",
     "cg",
     "jacobi",
@@ -12,6 +12,7 @@ const SOURCES: [&str; 9] = [
     "loops",
     "mandelbrot",
     "neighbour_sum",
+    "prefix",
     "sparse_product",
     "tasks",
 ];

@@ -23,6 +23,7 @@
 //! | [`peers::launch`] | empty regions: spinning pool by hand, rayon, fork_union, `std::thread::scope` |
 //! | [`peers::loops`], [`peers::tasks`] | loops dealt out while they run, tasks that make tasks: by hand, rayon, crossbeam-deque |
 //! | [`peers::jacobi`], [`peers::neighbour_sum`], [`peers::cg`] | the same problem on each peer, results comparable |
+//! | [`peers::prefix`] | prefix sums and compaction |
 //! | [`peers::mandelbrot`], [`peers::raster`], [`peers::sparse_product`], [`peers::breadth_first`] | irregular work; the problems are those of the examples |
 //! | `peers::openmp` | all of it in C with OpenMP, present with `cfg(openmp)` |
 //!

@@ -11,6 +11,7 @@ pub mod neighbour_sum;
 #[cfg(openmp)]
 pub mod openmp;
 pub mod poisson;
+pub mod prefix;
 pub mod raster;
 pub mod shared;
 pub mod sparse_product;

@@ -32,6 +32,16 @@ unsafe extern "C" {
         out: *mut i32,
         pin: Pin,
     ) -> u64;
+    fn gridwise_omp_scan(threads: c_int, n: usize, repeats: u64, input: *const u32, out: *mut u32, pin: Pin) -> u64;
+    fn gridwise_omp_compact(
+        threads: c_int,
+        n: usize,
+        repeats: u64,
+        input: *const u32,
+        out: *mut u32,
+        kept: *mut usize,
+        pin: Pin,
+    ) -> u64;
     fn gridwise_omp_loop(
         threads: c_int,
         n: usize,
@@ -166,6 +176,33 @@ pub fn neighbour_sum(input: &[i32], out: &mut [i32], chunk: usize, repeats: u64,
     // SAFETY: both arrays have the n elements that the function reads and writes, they do not overlap, and they live through the call.
     let elapsed = unsafe { gridwise_omp_neighbour_sum(team, n, chunk, repeats, input.as_ptr(), out.as_mut_ptr(), pin) };
     Duration::from_nanos(elapsed)
+}
+
+/// Prefix sums, two passes in a region: as [`scan_rayon`](super::prefix::scan_rayon).
+///
+/// # Panics
+///
+/// If `input` and `out` differ in length.
+pub fn scan(input: &[u32], out: &mut [u32], repeats: u64, threads: usize) -> Duration {
+    assert_eq!(input.len(), out.len());
+    let (team, n) = (team(threads), out.len());
+    // SAFETY: both arrays have the n elements that the function reads and writes, they do not overlap, and they live through the call.
+    Duration::from_nanos(unsafe { gridwise_omp_scan(team, n, repeats, input.as_ptr(), out.as_mut_ptr(), pin) })
+}
+
+/// Compaction, two passes in a region: as [`compact_rayon`](super::prefix::compact_rayon).
+///
+/// # Panics
+///
+/// If `input` and `out` differ in length.
+pub fn compact(input: &[u32], out: &mut [u32], repeats: u64, threads: usize) -> (Duration, usize) {
+    assert_eq!(input.len(), out.len());
+    let (team, n, mut kept) = (team(threads), out.len(), 0);
+    // SAFETY: both arrays have the n elements that the function reads and writes at most, they do not overlap, and they live through the
+    // call, as does `kept`.
+    let elapsed =
+        unsafe { gridwise_omp_compact(team, n, repeats, input.as_ptr(), out.as_mut_ptr(), &raw mut kept, pin) };
+    (Duration::from_nanos(elapsed), kept)
 }
 
 /// How OpenMP deals out a loop while it runs.

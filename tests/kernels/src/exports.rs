@@ -3,7 +3,7 @@
 use gridwise::{
     algorithm::{
         kernels::{scan::Scan, select::Select},
-        operator::{Max, Sum},
+        operator::Max,
     },
     kernel::{ChunkCounter, TwoLevelQueue, scope},
 };
@@ -148,8 +148,6 @@ gridwise::export! {
     "im_bad_map" = kernel index_maps::BadMap;
 
     "lb_held_up" = kernel look_back::HeldUp<'static>;
-    "al_scan_u64" = kernel Scan<'static, u64, Sum>;
-    "al_scan_f32" = kernel Scan<'static, f32, Sum>;
     "al_scan_max" = kernel Scan<'static, i32, Max>;
     "al_scan_affine" = kernel Scan<'static, support::Affine, support::Then>;
     "al_select" = kernel Select<'static, u32, support::MultipleOf>;

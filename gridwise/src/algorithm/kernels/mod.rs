@@ -26,6 +26,10 @@ macro_rules! export_library {
             "gridwise_conjugate_gradients" = phased $crate::algorithm::kernels::conjugate_gradients::Kernel<'static>;
             "gridwise_bicgstab" = phased $crate::algorithm::kernels::bicgstab::Kernel<'static>;
             "gridwise_sparse_product" = kernel $crate::algorithm::kernels::sparse_product::Product<'static>;
+            "gridwise_scan_u32" = kernel $crate::algorithm::kernels::scan::Scan<'static, u32, $crate::algorithm::operator::Sum>;
+            "gridwise_scan_u64" = kernel $crate::algorithm::kernels::scan::Scan<'static, u64, $crate::algorithm::operator::Sum>;
+            "gridwise_scan_f32" = kernel $crate::algorithm::kernels::scan::Scan<'static, f32, $crate::algorithm::operator::Sum>;
+            "gridwise_scan_f64" = kernel $crate::algorithm::kernels::scan::Scan<'static, f64, $crate::algorithm::operator::Sum>;
             "gridwise_breadth_first" = phased $crate::algorithm::kernels::breadth_first::Levels<'static>;
         }
     };

@@ -68,12 +68,20 @@ impl<T: Pod, O: Operator<T>> Scan<'_, T, O> {
     #[inline(always)]
     fn store<A: Acc>(&self, acc: A, range: Range<usize>, before: T, beside: impl Fn(T, T) -> T) -> T {
         let (input, out) = (&self.input[range.clone()], self.out.slice(acc, range));
+        // SAFETY: the elements are this thread's alone.
+        let out = unsafe { out.as_mut_slice(acc) };
         let (mut sum, mut other) = (before, self.identity);
-        for (i, &element) in input.iter().enumerate() {
-            let next = self.op.apply(sum, element);
-            out.set(acc, i, if self.is_inclusive { next } else { sum });
-            sum = next;
+        let mut step = |element: T| {
+            let before = sum;
+            sum = self.op.apply(sum, element);
             other = beside(other, element);
+            (before, sum)
+        };
+        // The choice once, and not for each element.
+        if self.is_inclusive {
+            out.iter_mut().zip(input).for_each(|(out, &x)| *out = step(x).1);
+        } else {
+            out.iter_mut().zip(input).for_each(|(out, &x)| *out = step(x).0);
         }
         other
     }

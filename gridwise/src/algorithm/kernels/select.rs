@@ -11,9 +11,6 @@ use crate::{
     kernel::{Acc, Kernel, LookBack, Span, SpanMut},
 };
 
-/// Elements that are sorted out in registers and cache before they go to memory.
-const BATCH: usize = 64;
-
 /// See the module.
 #[repr(C)]
 pub struct Select<'a, T, P> {
@@ -39,17 +36,25 @@ unsafe impl<T: Pod, P: Predicate<T>> Kernel for Select<'_, T, P> {
     #[inline(always)]
     fn run<A: Acc>(self, acc: A, (): ()) {
         let add = |a, b| a + b;
-        let recompute = |tile| self.count(acc, tile).1;
+        let recompute = |tile| self.count(acc, tile).in_tile;
         while let Some(tile) = self.look_back.claim(acc) {
-            let (before_in_tile, in_tile) = self.count(acc, tile);
-            let before = self.look_back.exclusive(acc, tile, in_tile, add, recompute);
+            let count = self.count(acc, tile);
+            let before = self.look_back.exclusive(acc, tile, count.in_tile, add, recompute);
             let before = before.unwrap_or(0);
-            self.distribute(acc, own(acc, self.elements(tile)), (before + before_in_tile) as usize);
+            self.distribute(acc, own(acc, self.elements(tile)), before + count.before, count.own);
             if tile + 1 == self.look_back.tiles() && acc.thread_index() == 0 {
-                self.count.set(acc, 0, before + in_tile);
+                self.count.set(acc, 0, before + count.in_tile);
             }
         }
     }
+}
+
+/// How many elements of a tile are selected.
+struct Count {
+    /// Of those before this thread's.
+    before: u64,
+    own: u64,
+    in_tile: u64,
 }
 
 impl<T: Pod, P: Predicate<T>> Select<'_, T, P> {
@@ -61,44 +66,43 @@ impl<T: Pod, P: Predicate<T>> Select<'_, T, P> {
         start..start + each.min(len - start)
     }
 
-    /// How many are selected of the tile's elements before this thread's, and of all.
     #[inline(always)]
-    fn count<A: Acc>(&self, acc: A, tile: usize) -> (u64, u64) {
+    fn count<A: Acc>(&self, acc: A, tile: usize) -> Count {
         let mine = &self.input[own(acc, self.elements(tile))];
-        let count = mine.iter().map(|&x| u64::from(self.predicate.holds(x))).sum();
-        acc.exclusive_scan_block(count, 0, |a, b| a + b)
+        let own = mine.iter().map(|&x| u64::from(self.predicate.holds(x))).sum();
+        let (before, in_tile) = acc.exclusive_scan_block(own, 0, |a, b| a + b);
+        Count { before, own, in_tile }
     }
 
-    /// Moves elements to their places; `before` is how many are selected of all that precede them.
+    /// Moves elements to their places; `before` of all that precede them are selected, and `count` of them.
     #[inline(always)]
-    fn distribute<A: Acc>(&self, acc: A, mine: Range<usize>, before: usize) {
-        let (mut selected, mut rejected) = (before, mine.start - before);
-        // One more than there are: the place after the last is written in vain, which costs less than not to write.
-        let mut batch = [[T::zeroed(); BATCH + 1]; 2];
-        for elements in self.input[mine].chunks(BATCH) {
-            let (mut ins, mut outs) = (0, 0);
-            for &element in elements {
-                let is_in = self.predicate.holds(element);
-                batch[0][ins] = element;
-                batch[1][outs] = element;
-                ins += usize::from(is_in);
-                outs += usize::from(!is_in);
-            }
-            store(acc, &self.selected, selected, &batch[0][..ins]);
-            store(acc, &self.rejected, rejected, &batch[1][..outs]);
-            selected += ins;
-            rejected += outs;
-        }
+    fn distribute<A: Acc>(&self, acc: A, mine: Range<usize>, before: u64, count: u64) {
+        let (before, count) = (before as usize, count as usize);
+        let (rejected_before, rejected) = (mine.start - before, mine.len() - count);
+        let elements = &self.input[mine];
+        let is_in = |element| self.predicate.holds(element);
+        store(acc, elements, is_in, &self.selected, before..before + count);
+        store(
+            acc,
+            elements,
+            |element| !is_in(element),
+            &self.rejected,
+            rejected_before..rejected_before + rejected,
+        );
     }
 }
 
-/// Stores elements from `start` on, as far as there is room.
+/// Stores the elements for which `is_in` holds into `places`, which are as many, as far as there is room.
 #[inline(always)]
-fn store<A: Acc, T: Pod>(acc: A, to: &SpanMut<'_, T>, start: usize, elements: &[T]) {
-    let room = to.len().saturating_sub(start).min(elements.len());
-    let start = start.min(to.len());
-    let to = to.slice(acc, start..start + room);
-    for (i, &element) in elements[..room].iter().enumerate() {
-        to.set(acc, i, element);
+fn store<A: Acc, T: Pod>(acc: A, elements: &[T], is_in: impl Fn(T) -> bool, to: &SpanMut<'_, T>, places: Range<usize>) {
+    let room = to.len();
+    let to = to.slice(acc, places.start.min(room)..places.end.min(room));
+    let (mut at, mut elements) = (0, elements.iter());
+    // Every element is stored, and the place moves on from those that stay: a branch would be taken at random.
+    while at < to.len()
+        && let Some(&element) = elements.next()
+    {
+        to.set(acc, at, element);
+        at += usize::from(is_in(element));
     }
 }
