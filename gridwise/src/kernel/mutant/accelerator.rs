@@ -239,6 +239,20 @@ impl<H: Hardware> Hardware for Mutated<H> {
         unsafe { self.0.wait_until(at, order, scope, site, ready) }
     }
 
+    unsafe fn wait_briefly<T: Word>(
+        self,
+        at: Place<T>,
+        order: Ordering,
+        scope: Scope,
+        ready: impl FnMut(T) -> bool,
+    ) -> T {
+        let change = visit(Location::caller(), What::Load(order, scope));
+        let (order, scope) = weakened(change, order, scope);
+        self.land(order, change);
+        // SAFETY: by the caller.
+        unsafe { self.0.wait_briefly(at, order, scope, ready) }
+    }
+
     fn memory_fence(self, order: Ordering, scope: Scope) {
         let change = visit(Location::caller(), What::Fence(order, scope));
         let (order, scope) = weakened(change, order, scope);
