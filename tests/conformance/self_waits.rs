@@ -155,3 +155,50 @@ pub(crate) fn a_queue_used_inside_a_kernel_of_its_device_ends_the_launch(device:
     }
     assert!(launches.is_idle() && other.is_idle());
 }
+
+/// A kernel that launches itself on another device, and there on the first one again.
+#[repr(C)]
+struct Around<'a> {
+    first: &'a Queue,
+    other: &'a Queue,
+    is_on_other: bool,
+}
+
+// SAFETY: it touches no memory of a device.
+unsafe impl GridKernel for Around<'_> {
+    const NAME: &'static str = "around";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, _: A, _: ()) {
+        let Self { first, other, .. } = self;
+        let queue = if self.is_on_other { first } else { other };
+        let kernel = Self {
+            is_on_other: true,
+            ..self
+        };
+        let launched = queue.launch_cooperative(Blocks::Exactly(1).threads(1), kernel);
+        if self.is_on_other {
+            assert!(matches!(launched, Err(LaunchError::Nested { .. })), "{launched:?}");
+            assert!(matches!(first.scope(|_| ()), Err(Error::InsideKernel)));
+        } else {
+            launched.unwrap();
+        }
+    }
+}
+
+pub(crate) fn a_launch_by_way_of_another_device_is_refused(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
+    let first = queue(device);
+    // With one worker, which is the thread that launches.
+    for other in ["cpu:blocks=1", "check"] {
+        let other = queue(&Device::open(other).unwrap());
+        let kernel = Around {
+            first: &first,
+            other: &other,
+            is_on_other: false,
+        };
+        first.launch_cooperative(Blocks::Exactly(1).threads(1), kernel).unwrap();
+    }
+}

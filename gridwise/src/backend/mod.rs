@@ -5,3 +5,5 @@ pub(crate) mod check;
 #[cfg(feature = "std")]
 pub(crate) mod cpu;
 pub(crate) mod cuda;
+#[cfg(feature = "std")]
+mod nesting;

@@ -93,6 +93,10 @@ pub fn model(test: impl Fn(&Device)) {
 }
 
 /// What a checking device has found so far, in all its launches; nothing on another device.
+///
+/// # Panics
+/// Inside a kernel of the device.
+#[track_caller]
 pub fn findings(device: &Device) -> Vec<Finding> {
     device.as_check().map_or_else(Vec::new, |check| check.findings())
 }

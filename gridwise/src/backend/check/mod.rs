@@ -3,11 +3,12 @@
 //! [`model`] is what the machine is made of, [`engine`] runs a launch, [`scheduler`] decides what the machine leaves open,
 //! [`memory`] judges every access. See the `README.md` files beside them; [`crate::check`] is the public side.
 
-use std::{any::Any, cell::Cell, collections::BTreeMap, fmt, panic::Location};
+use std::{any::Any, collections::BTreeMap, fmt, panic::Location};
 
 use corosensei::stack::DefaultStack;
 
 use crate::{
+    backend::nesting::{self, Number},
     check::finding::{Finding, Findings, Kind},
     host::{
         launch::{LaunchError, LaunchPlan},
@@ -44,11 +45,6 @@ use model::{Model, Schedule};
 use promise::LeftOver;
 use scheduler::{Pct, Random, RoundRobin, Scheduler};
 
-thread_local! {
-    /// The device whose launch this thread is running, if any.
-    static RUNNING_ON: Cell<*const CheckDevice> = const { Cell::new(std::ptr::null()) };
-}
-
 /// Unwinds a thread that has used an index which is none. It is not a panic: the hook does not run.
 struct OutOfBounds {
     element: Option<Element>,
@@ -69,7 +65,7 @@ struct Element {
 /// Anywhere else it returns.
 #[track_caller]
 pub(crate) fn out_of_bounds<T>(element: Option<(Place<T>, usize)>, message: fmt::Arguments<'_>) {
-    if RUNNING_ON.get().is_null() {
+    if !nesting::is_checked() {
         return;
     }
     let element = element.map(|(place, index)| Element {
@@ -102,6 +98,7 @@ pub(crate) struct Explored {
 
 /// A simulated device. Launches run on the thread that asks for them, one at a time.
 pub(crate) struct CheckDevice {
+    number: Number,
     model: Mutex<Model>,
     buffers: Arc<Mutex<Buffers>>,
     session: Mutex<Session>,
@@ -168,6 +165,7 @@ impl CheckDevice {
 
     pub(crate) fn with_scheduler(model: Model, scheduler: Box<dyn Scheduler>, stacks: Stacks) -> Self {
         Self {
+            number: Number::new(true),
             model: Mutex::new(model),
             buffers: Arc::default(),
             session: Mutex::new(Session {
@@ -191,7 +189,12 @@ impl CheckDevice {
         )
     }
 
+    #[track_caller]
     pub(crate) fn findings(&self) -> Vec<Finding> {
+        assert!(
+            !self.runs_here(),
+            "the findings of a device were asked for from inside a kernel of it, before there are any; ask after the launch"
+        );
         lock(&self.session).findings.clone()
     }
 
@@ -247,9 +250,9 @@ impl CheckDevice {
         }))
     }
 
-    /// Whether this thread is running a launch of this device.
+    /// Whether this thread is inside a launch of this device.
     pub(crate) fn runs_here(&self) -> bool {
-        RUNNING_ON.get() == std::ptr::from_ref(self)
+        nesting::is_inside(self.number)
     }
 
     /// Runs a plain launch. The plan has been checked.
@@ -355,9 +358,7 @@ impl CheckDevice {
 
         let left_over = std::mem::take(&mut session.left_over);
         let engine = Engine::new(plan, model, grid, memory, &regions, scheduler, left_over);
-        let before = RUNNING_ON.replace(self);
-        let run = engine.run(body, &mut session.stacks.0);
-        RUNNING_ON.set(before);
+        let run = nesting::inside(self.number, || engine.run(body, &mut session.stacks.0));
         let elapsed = engine.elapsed();
         let state = engine.state.into_inner();
         session.scheduler = Some(state.scheduler);

@@ -4,12 +4,12 @@
 //! the workers, how threads wait, sleep and wake, and how a deadlock is proved: see `README.md`.
 
 use std::{
-    cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
     time::Duration,
 };
 
 use crate::{
+    backend::nesting::{self, Number},
     host::{
         device::{CpuOptions, DeviceError, WaitPolicy},
         launch::{LaunchError, LaunchPlan},
@@ -47,18 +47,10 @@ pub(crate) use topology::Topology;
 /// a barrier takes.
 const SPIN_LOOKS: u32 = 1000;
 
-thread_local! {
-    /// The number of the device whose launch this thread is running, or 0.
-    static RUNNING_ON: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Numbers for devices.
-static NEXT_DEVICE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
-
 /// A pool of workers.
 #[derive(Debug)]
 pub(crate) struct CpuDevice {
-    number: u64,
+    number: Number,
     workers: Vec<Worker>,
     roster: Roster,
     looks: u32,
@@ -100,7 +92,7 @@ impl CpuDevice {
         let alone = ranks <= topology.parallelism;
         let looks = if alone { SPIN_LOOKS } else { 0 };
         let pinned = options.pin && alone && !topology.cores.is_empty();
-        let number = NEXT_DEVICE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let number = Number::new(false);
         let mut device = Self {
             number,
             workers: Vec::with_capacity(ranks - 1),
@@ -127,9 +119,9 @@ impl CpuDevice {
         Ok(device)
     }
 
-    /// Whether the calling thread runs a kernel of this device.
+    /// Whether the calling thread is inside a kernel of this device.
     pub(crate) fn runs_here(&self) -> bool {
-        RUNNING_ON.get() == self.number
+        nesting::is_inside(self.number)
     }
 
     /// Runs a plain launch. The plan has been checked.
@@ -294,10 +286,10 @@ impl CpuDevice {
             // that lets itself be copied.
             unsafe { self.workers[worker].mailbox.post(call::<K, G, F>, task, rank + 1) };
         }
-        let before = RUNNING_ON.replace(self.number);
-        // SAFETY: the task is this launch's, and rank 0 is run here alone.
-        unsafe { call::<K, G, F>(data, 0) };
-        RUNNING_ON.set(before);
+        nesting::inside(self.number, || {
+            // SAFETY: the task is this launch's, and rank 0 is run here alone.
+            unsafe { call::<K, G, F>(data, 0) }
+        });
         drop(posted);
     }
 }
@@ -339,7 +331,7 @@ impl Drop for CpuDevice {
 }
 
 impl Worker {
-    fn start(index: usize, device: u64, core: Option<usize>, patience: Patience) -> std::io::Result<Self> {
+    fn start(index: usize, device: Number, core: Option<usize>, patience: Patience) -> std::io::Result<Self> {
         let mailbox = Arc::new(Mailbox::new());
         let thread = thread::Builder::new().name(format!("gridwise-{index}")).spawn({
             let mailbox = mailbox.clone();
@@ -347,13 +339,14 @@ impl Worker {
                 if let Some(core) = core {
                     topology::pin(core);
                 }
-                RUNNING_ON.set(device);
-                while let Some(Job { run, data, rank }) = mailbox.take(patience) {
-                    // SAFETY: the leader keeps what the job points to until this worker has finished; it chose this rank for
-                    // this worker alone.
-                    unsafe { run(data, rank) };
-                    mailbox.finish();
-                }
+                nesting::inside(device, || {
+                    while let Some(Job { run, data, rank }) = mailbox.take(patience) {
+                        // SAFETY: the leader keeps what the job points to until this worker has finished; it chose this rank
+                        // for this worker alone.
+                        unsafe { run(data, rank) };
+                        mailbox.finish();
+                    }
+                });
             }
         })?;
         Ok(Self {
