@@ -145,6 +145,7 @@ impl Hardware for Check<'_> {
         if size_of::<T>() == 0 {
             return;
         }
+        self.engine.outside_conditions("stores");
         self.engine.plain_point(self.yielder, self.slot);
         let extent = self.locate(to, Operation::Store);
         self.engine
@@ -177,11 +178,13 @@ impl Hardware for Check<'_> {
             !matches!(order, Ordering::Acquire | Ordering::AcqRel),
             "a store cannot have the order {order:?}"
         );
+        self.engine.outside_conditions("stores");
         let atomic = self.atomic(to, Operation::AtomicStore, order, scope);
         self.engine.atomic_store(self.yielder, self.slot, atomic, bits(value));
     }
 
     unsafe fn atomic_rmw<T: Word>(self, at: Place<T>, op: Rmw, operand: T, order: Ordering, scope: Scope) -> T {
+        self.engine.outside_conditions("stores");
         let atomic = self.atomic(at, Operation::ReadModifyWrite, order, scope);
         let before = self
             .engine
@@ -200,6 +203,7 @@ impl Hardware for Check<'_> {
         scope: Scope,
     ) -> Result<T, T> {
         of_load(failure);
+        self.engine.outside_conditions("stores");
         let atomic = self.atomic(at, Operation::CompareExchange, success, scope);
         let exchange = Exchange {
             current: bits(current),
@@ -221,6 +225,7 @@ impl Hardware for Check<'_> {
         mut ready: impl FnMut(T) -> bool,
     ) -> T {
         of_load(order);
+        self.engine.outside_conditions("waits itself");
         let mut atomic = self.atomic(at, Operation::Wait, order, scope);
         atomic.how.location = site.location;
         let mut ready = |bits| ready(word(bits));
@@ -236,6 +241,7 @@ impl Hardware for Check<'_> {
     }
 
     fn block_barrier(self, location: &'static Location<'static>) {
+        self.engine.outside_conditions("meets a barrier");
         self.engine.block_barrier(self.yielder, self.slot, location);
     }
 
@@ -277,6 +283,7 @@ impl Hardware for Check<'_> {
 
     fn ballot(self, vote: bool) -> u64 {
         let location = Location::caller();
+        self.engine.outside_conditions("meets its warp");
         self.engine
             .warp_exchange(self.yielder, self.slot, &[u8::from(vote)], Want::Ballot, location);
         let state = self.engine.state.borrow();
@@ -292,6 +299,7 @@ impl Hardware for Check<'_> {
             return value;
         }
         let location = Location::caller();
+        self.engine.outside_conditions("meets its warp");
         self.engine
             .warp_exchange(self.yielder, self.slot, bytemuck::bytes_of(&value), want, location);
         let state = self.engine.state.borrow();

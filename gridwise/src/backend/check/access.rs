@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     check::finding::{Deed, Finding, Kind, Memory as MemoryPlace, Operation, Place as Spot},
+    host::error::discard,
     kernel::{Scope, hardware::WaitSite},
 };
 
@@ -73,8 +74,9 @@ impl Engine {
         }
         drop(state);
         loop {
-            // In a destructor, while the thread unwinds already, this ends the program, as any panic there.
-            if self.abandoned.get() {
+            // In a destructor, while the thread unwinds already, this ends the program, as any panic there. A condition may run on
+            // the stack of another thread, which cannot be suspended for this one.
+            if self.abandoned.get() || self.in_condition() {
                 std::panic::resume_unwind(Box::new(super::engine::Abandoned));
             }
             self.wait(yielder);
@@ -229,7 +231,6 @@ impl Engine {
         site: WaitSite,
         ready: &mut dyn FnMut(u64) -> bool,
     ) -> u64 {
-        assert!(!self.in_condition.get(), "the condition of a wait cannot wait itself");
         let Atomic { extent, how } = atomic;
         let mut missed = false;
         loop {
@@ -237,13 +238,13 @@ impl Engine {
             if self.abandoned.get() {
                 return values[0];
             }
-            if values.iter().any(|bits| ready(*bits)) {
+            if values.iter().any(|bits| self.ask(ready, *bits)) {
                 self.point(yielder, slot, Step::Read(extent));
             } else {
                 self.block_on_word(yielder, slot, atomic, site, ready, missed);
             }
             let values = self.values(slot, atomic);
-            let accepted: Vec<usize> = (0..values.len()).filter(|age| ready(values[*age])).collect();
+            let accepted: Vec<usize> = (0..values.len()).filter(|age| self.ask(ready, values[*age])).collect();
             let too_late = accepted.first() != Some(&0);
             let options = accepted.len() + usize::from(too_late && !accepted.is_empty());
             let mut state = self.state.borrow_mut();
@@ -338,17 +339,18 @@ impl Engine {
         }
         drop(state);
         for (slot, ready, values) in looks {
-            self.in_condition.set(true);
             let holds = catch_unwind(AssertUnwindSafe(|| {
-                values.into_iter().any(|bits| {
-                    // SAFETY: the thread that waits is suspended, so its condition is where it was, and nobody else calls it.
-                    let ready = unsafe { &mut *ready };
-                    ready(bits)
-                })
+                // SAFETY: the thread that waits is suspended, so its condition is where it was, and nobody else asks it: what a
+                // condition does, notifies nobody.
+                let ready = unsafe { &mut *ready };
+                values.into_iter().any(|bits| self.ask(ready, bits))
             }));
-            self.in_condition.set(false);
             // A condition that panics panics again where it belongs.
-            if holds.unwrap_or(true) {
+            let holds = holds.unwrap_or_else(|payload| {
+                discard(payload);
+                true
+            });
+            if holds {
                 let mut state = self.state.borrow_mut();
                 state.waiting.retain(|waiting| *waiting != slot);
                 let step = state.threads[slot as usize].step;

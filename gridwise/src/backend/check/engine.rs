@@ -26,7 +26,11 @@ use super::{
 };
 use crate::{
     check::finding::{Deed, Finding, Kind, Place},
-    host::{error::panic_message, launch::LaunchPlan, report::HangReport},
+    host::{
+        error::{discard, panic_message},
+        launch::LaunchPlan,
+        report::HangReport,
+    },
     kernel::{grid_barrier::GridState, hardware::WaitSite},
 };
 
@@ -225,8 +229,8 @@ pub(super) struct Engine {
     pub(super) abandoned: Cell<bool>,
     /// The launch is over: what threads have left to do, each alone, until it leaves.
     over: Cell<Option<u64>>,
-    /// A condition of a wait is being evaluated, perhaps on another thread's stack: what it does, it does at once.
-    pub(super) in_condition: Cell<bool>,
+    /// A condition of a wait is being asked, perhaps on another thread's stack: see [`ask`](Self::ask).
+    in_condition: Cell<bool>,
     next: Cell<Option<u32>>,
     arenas: Vec<usize>,
     started: Instant,
@@ -360,6 +364,35 @@ impl Engine {
         self.over.get().is_some()
     }
 
+    /// Asks the condition of a wait about a value.
+    ///
+    /// Threads that store ask it, too, on their own stacks. So it does at once what it does, and may neither store, which would ask
+    /// it in the middle of itself, nor wait, which would suspend another thread than the one that runs.
+    pub(super) fn ask(&self, ready: &mut dyn FnMut(u64) -> bool, bits: u64) -> bool {
+        struct Asked<'a>(&'a Cell<bool>);
+        impl Drop for Asked<'_> {
+            fn drop(&mut self) {
+                self.0.set(false);
+            }
+        }
+        self.in_condition.set(true);
+        let _asked = Asked(&self.in_condition);
+        ready(bits)
+    }
+
+    pub(super) fn in_condition(&self) -> bool {
+        self.in_condition.get()
+    }
+
+    /// Stops the condition of a wait that does more than to look.
+    #[track_caller]
+    pub(super) fn outside_conditions(&self, what: &str) {
+        assert!(
+            !self.in_condition(),
+            "the condition of a wait {what}; it may look at the value that it is given, and decide by that alone"
+        );
+    }
+
     /// Counts an operation of a thread of a launch that is over: whoever does too many leaves anywhere. `false` if it is not.
     fn goes_on(&self) -> bool {
         match self.over.get() {
@@ -453,6 +486,8 @@ impl Engine {
                 message: panic_message(&*payload),
             });
         }
+        drop(state);
+        discard(payload);
     }
 
     fn caught_out_of_bounds(&self, acc: Check<'_>, access: OutOfBounds) {
@@ -487,7 +522,7 @@ impl Engine {
 
     /// A visible operation of a thread that goes on: the scheduler says who is next.
     pub(super) fn point(&self, yielder: &Suspend, slot: u32, step: Step) {
-        if self.abandoned.get() || self.in_condition.get() || self.goes_on() {
+        if self.abandoned.get() || self.in_condition() || self.goes_on() {
             return;
         }
         let mut state = self.state.borrow_mut();
