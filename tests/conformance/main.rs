@@ -221,6 +221,7 @@ macro_rules! tests {
                 a_piece_that_waits_for_an_event_behind_it_is_told,
                 a_piece_may_wait_for_an_event_of_another_queue,
                 a_queue_used_inside_a_kernel_of_its_device_ends_the_launch,
+                a_launch_by_way_of_another_device_is_refused,
             ];
             phases: [
                 both_structures_give_the_same_bits,
@@ -308,6 +309,7 @@ macro_rules! tests {
                 a_panic_releases_a_grid_barrier,
                 a_panic_releases_a_wait,
                 a_panic_releases_threads_that_sleep,
+                a_panic_whose_payload_panics_ends_the_launch,
                 every_block_waiting_for_one_that_never_starts_is_reported,
                 a_wait_that_nobody_ends_is_reported,
                 a_time_limit_names_barrier_and_round,

@@ -413,7 +413,11 @@ fn as_elsewhere(finding: &Finding) -> Option<LaunchError> {
             kernel,
             block: finding.first.block,
             thread: finding.first.thread,
-            message: message.clone(),
+            message: match finding.kind {
+                // No hook has told the place.
+                Kind::OutOfBounds => format!("{message}, at {}", finding.first.location),
+                _ => message.clone(),
+            },
         }),
         (Kind::StepBudget, ..) => None,
         (_, Some(report), _) => Some(LaunchError::Deadlock {
