@@ -12,10 +12,9 @@
 //! and the program includes the text, whose path is in an environment variable named after the package:
 //!
 //! ```ignore
-//! static MODULE: gridwise::Module = gridwise::Module {
-//!     ptx: include_str!(env!("KERNELS_PTX")),
-//!     exports: &kernels::KERNELS,
-//! };
+//! // SAFETY: the build script has compiled the crate that the table is of.
+//! static MODULE: gridwise::Module =
+//!     unsafe { gridwise::Module::new(include_str!(env!("KERNELS_PTX")), &kernels::KERNELS) };
 //! ```
 //!
 //! # Toolchain

@@ -155,7 +155,11 @@ pub(crate) fn a_kernel_that_no_module_has_is_named_with_its_type() {
 
 pub(crate) fn a_module_that_the_driver_refuses_says_why() {
     let device = open(DEVICE);
-    let load = |ptx| device.load(&Module { ptx, exports: &KERNELS });
+    let load = |ptx| {
+        // SAFETY: neither text has an entry, so there is nothing in it to be run.
+        let module = unsafe { Module::new(ptx, &KERNELS) };
+        device.load(&module)
+    };
     match load("this is no module") {
         Err(LoadError::Refused { log, .. }) => assert!(!log.is_empty()),
         other => panic!("{other:?}"),

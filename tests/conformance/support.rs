@@ -56,12 +56,13 @@ pub(crate) fn open(name: &str) -> Device {
     static MODULE: OnceLock<gridwise::Module> = OnceLock::new();
     let device = Device::open(name).expect("the device opens");
     if is_gpu(&device) {
-        let module = MODULE.get_or_init(|| gridwise::Module {
-            ptx: std::env::var_os(PTX_VARIABLE)
+        let module = MODULE.get_or_init(|| {
+            let ptx = std::env::var_os(PTX_VARIABLE)
                 .and_then(|path| std::fs::read_to_string(path).ok())
                 .expect("the compiled kernels are there")
-                .leak(),
-            exports: &conformance_kernels::KERNELS,
+                .leak();
+            // SAFETY: who sets the variable has compiled the crate that the table is of.
+            unsafe { gridwise::Module::new(ptx, &conformance_kernels::KERNELS) }
         });
         device.load(module).expect("the module loads");
     }

@@ -4,10 +4,8 @@ use gridwise::{Module, prelude::*};
 use kernels::{Axpy, KERNELS, Rotate};
 
 /// The kernels as the build script has compiled them.
-static MODULE: Module = Module {
-    ptx: include_str!(env!("KERNELS_PTX")),
-    exports: &KERNELS,
-};
+// SAFETY: the build script has compiled the crate that the table is of.
+static MODULE: Module = unsafe { Module::new(include_str!(env!("KERNELS_PTX")), &KERNELS) };
 
 fn main() -> Result<(), gridwise::Error> {
     let device = Device::from_env()?;

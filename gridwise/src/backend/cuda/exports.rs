@@ -138,12 +138,30 @@ impl Exports {
 }
 
 /// A compiled module: the text, and what is in it.
+///
+/// ```no_run
+/// # use gridwise::{Exports, Module};
+/// # static KERNELS: Exports = Exports::new(&[]);
+/// // SAFETY: `gridwise_ptx::build` has compiled the crate that `KERNELS` is of.
+/// static MODULE: Module = unsafe { Module::new("…", &KERNELS) }; // include_str!(env!("KERNELS_PTX"))
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Module {
-    /// The PTX, from `include_str!`.
-    pub ptx: &'static str,
-    /// Its entries: the table that [`export!`](crate::export) wrote.
-    pub exports: &'static Exports,
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))] // Nothing is loaded then.
+    pub(crate) ptx: &'static str,
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))] // As above.
+    pub(crate) exports: &'static Exports,
+}
+
+impl Module {
+    /// `ptx` is the text, from `include_str!`; `exports` its entries, the table that [`export!`](crate::export) wrote.
+    ///
+    /// # Safety
+    /// `ptx` is what the crate of kernels with that table compiles to: a GPU runs whatever it says. That the crate has changed
+    /// since is noticed only where the layout of a kernel has.
+    pub const unsafe fn new(ptx: &'static str, exports: &'static Exports) -> Self {
+        Self { ptx, exports }
+    }
 }
 
 #[cfg(all(test, feature = "std", not(loom)))]

@@ -7,7 +7,5 @@ use super::exports::Module;
 crate::export_library!(LIBRARY);
 
 /// See the file.
-pub(super) const MODULE: Module = Module {
-    ptx: include_str!("prebuilt.ptx"),
-    exports: &LIBRARY,
-};
+// SAFETY: `ptx-check` has compiled the text from the kernels in the table.
+pub(super) const MODULE: Module = unsafe { Module::new(include_str!("prebuilt.ptx"), &LIBRARY) };
