@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --example 04_phases`
 
-use gridwise::{host::phases::RunOptions, prelude::*};
+use gridwise::prelude::*;
 
 const N: usize = 34;
 const TOLERANCE: f32 = 1e-5;

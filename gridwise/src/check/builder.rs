@@ -33,6 +33,34 @@ pub enum Explore {
 }
 
 /// Sets up an exploration, and runs it.
+///
+/// ```
+/// use gridwise::{check::{Builder, Explore}, prelude::*};
+///
+/// /// Counts its threads.
+/// #[repr(C)]
+/// struct Count<'a> {
+///     threads: SpanMut<'a, u32>,
+/// }
+///
+/// // SAFETY: the count is atomic.
+/// unsafe impl Kernel for Count<'_> {
+///     const NAME: &'static str = "count";
+///     type Shared = ();
+///
+///     fn run<A: Acc>(self, acc: A, _: ()) {
+///         self.threads.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
+///     }
+/// }
+///
+/// let report = Builder::new().explore(Explore::Exhaustive).check(|device| {
+///     let mut threads = device.zeroed(1).unwrap();
+///     let grid = Blocks::Exactly(2).threads(1);
+///     device.queue().launch(grid, Count { threads: threads.span_mut() }).unwrap();
+///     assert_eq!(threads.span()[0], 2);
+/// });
+/// assert!(report.complete, "every schedule was tried");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Builder {
     model: Model,

@@ -13,6 +13,9 @@ use crate::kernel::{Span, SpanMut, span::Home};
 /// Device memory for `len` elements, all zero when new. Kernels see it through [`span`](Self::span) and
 /// [`span_mut`](Self::span_mut), whose borrows keep it alive and unshared for as long as a launch runs.
 ///
+/// Elements are plain data, [`Pod`]: numbers, arrays of them, and structs without padding, for which the crate bytemuck with its
+/// feature `derive` derives it: `#[repr(C)] #[derive(Clone, Copy, Pod, Zeroable)]`.
+///
 /// ```compile_fail,E0505
 /// # use gridwise::prelude::*;
 /// # let device = Device::open("cpu:blocks=1")?;

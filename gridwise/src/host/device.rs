@@ -293,6 +293,15 @@ pub enum DeviceError {
 /// A device. Clones share it; it is closed with the last of them and of its queues.
 ///
 /// A CPU device owns threads: open it once and keep it.
+///
+/// ```
+/// # use gridwise::prelude::*;
+/// let device = Device::open("cpu:blocks=4,threads=2")?;
+/// assert_eq!((device.most_resident_blocks(), device.properties().workers), (4, 8));
+/// let zeros = device.zeroed::<f32>(3)?;
+/// assert_eq!(device.queue().download(&zeros)?, [0.0; 3]);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Device {
     inner: Arc<Inner>,

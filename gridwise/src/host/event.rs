@@ -10,6 +10,22 @@ use crate::sync::{Arc, Condvar, Mutex, lock};
 /// and ends when that one is complete, whatever becomes of others: so waiting can never wait for something that is only
 /// recorded later, nor end early because a later recording on a faster queue is complete. An event that was never recorded is
 /// complete.
+///
+/// ```
+/// # use gridwise::prelude::*;
+/// let device = Device::open("cpu:blocks=1")?;
+/// let (filling, reading) = (device.queue(), device.queue());
+/// let buffer = std::sync::Mutex::new(device.zeroed::<i32>(3)?);
+/// let filled = Event::new();
+/// let elements = filling.scope(|scope| {
+///     let _ = scope.enqueue(|queue| Ok(queue.fill(buffer.lock().unwrap().span_mut(), 7)));
+///     scope.record(&filled);
+///     reading.wait_for(&filled);
+///     reading.download(&buffer.lock().unwrap())
+/// })??;
+/// assert_eq!(elements, [7; 3]);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Event {
     inner: Arc<Inner>,

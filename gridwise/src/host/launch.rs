@@ -108,7 +108,7 @@ impl From<Blocks> for Grid {
 #[non_exhaustive]
 pub enum LaunchError {
     /// A grid without blocks was asked for.
-    #[error("kernel `{kernel}`: a grid has at least one block")]
+    #[error("kernel `{kernel}`: no blocks, but a grid has at least one; ask for Frames, of which there may be none")]
     ZeroBlocks {
         /// The kernel.
         kernel: &'static str,
@@ -138,7 +138,9 @@ pub enum LaunchError {
         limit: usize,
     },
     /// More threads in a block than can run together.
-    #[error("kernel `{kernel}`: blocks of {requested} threads, but the device runs at most {limit} together")]
+    #[error(
+        "kernel `{kernel}`: blocks of {requested} threads, but the device runs at most {limit} together; ask for fewer"
+    )]
     ThreadsPerBlock {
         /// The kernel.
         kernel: &'static str,
@@ -148,7 +150,9 @@ pub enum LaunchError {
         limit: usize,
     },
     /// More shared memory than a block can have.
-    #[error("kernel `{kernel}`: {requested} bytes of shared memory a block, but the device has {limit}")]
+    #[error(
+        "kernel `{kernel}`: {requested} bytes of shared memory a block, but the device has {limit}; work on smaller parts at a time"
+    )]
     SharedMemory {
         /// The kernel.
         kernel: &'static str,

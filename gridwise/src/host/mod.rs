@@ -30,8 +30,8 @@ pub mod prelude {
         device::Device,
         event::Event,
         launch::{Blocks, Frames, LaunchError},
-        phases::Strategy,
-        queue::Queue,
+        phases::{RunOptions, Strategy},
+        queue::{Queue, QueueOptions},
         tasks::{Chunking, TaskOptions},
     };
 }

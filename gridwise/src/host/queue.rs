@@ -19,6 +19,14 @@ use crate::{
 };
 
 /// What every launch of a queue is subject to.
+///
+/// ```
+/// # use gridwise::prelude::*;
+/// # use std::time::Duration;
+/// let options = QueueOptions::default().timeout(Duration::from_secs(10)).headroom(1);
+/// let queue = Device::open("cpu:blocks=2")?.queue_with(options);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QueueOptions {
     terms: Terms,
@@ -52,6 +60,15 @@ impl QueueOptions {
 /// Its methods return when the work is done, or with its error. [`scope`](Self::scope) lets the host go on meanwhile. Threads
 /// may share a queue: their work then takes turns.
 ///
+/// ```
+/// # use gridwise::prelude::*;
+/// let device = Device::open("cpu:blocks=1")?;
+/// let queue = device.queue();
+/// let (input, mut middle) = (queue.upload(&[1, 2, 3, 4])?, device.zeroed(2)?);
+/// queue.copy(input.span().range(1..3), middle.span_mut())?;
+/// assert_eq!(queue.download(&middle)?, [2, 3]);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
 /// # Inside its own work
 ///
 /// A closure that runs on a queue may use that queue, by any name. What it asks for is part of its turn, and in order as

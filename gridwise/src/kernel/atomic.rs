@@ -66,6 +66,11 @@ pub enum WordKind {
 }
 
 /// A type that atomics work on: `u32`, `u64`, `i32`, `i64`, `f32`, `f64`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no word that atomics work on",
+    label = "no atomic word",
+    note = "atomic words are `u32`, `u64`, `i32`, `i64`, `f32` and `f64`"
+)]
 pub trait Word: Pod + Sealed + PartialEq + core::fmt::Debug {
     /// How it counts.
     #[doc(hidden)]
@@ -352,7 +357,7 @@ macro_rules! atomic_methods {
             /// A CPU spins, then yields, then sleeps; a GPU backs off. A launch that is aborted (a panic elsewhere, a
             /// timeout, a deadlock) leaves the wait. `ready` may be called any number of times, and depends on the word
             /// only: where it looks at the time or at what the host does, threads that wait for that may be reported as a
-            /// deadlock.
+            /// deadlock. The checking device does not let it store, wait, or meet others.
             ///
             /// # Memory ordering
             /// The load that `ready` accepted has `order`: with `Acquire`, all that was written before the matching release

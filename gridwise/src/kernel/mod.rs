@@ -47,6 +47,34 @@ pub mod prelude {
 /// The runtime hands each thread its own bitwise copy of `self`, so that fields stay in registers; nothing is ever dropped
 /// through those copies. A kernel that synchronises the whole grid is a [`GridKernel`] instead.
 ///
+/// ```
+/// use gridwise::prelude::*;
+///
+/// #[repr(C)]
+/// struct Scale<'a> {
+///     data: SpanMut<'a, f32>,
+///     factor: f32,
+/// }
+///
+/// // SAFETY: each element is read and written by the one thread that owns it.
+/// unsafe impl Kernel for Scale<'_> {
+///     const NAME: &'static str = "scale";
+///     type Shared = ();
+///
+///     fn run<A: Acc>(self, acc: A, _: ()) {
+///         for i in acc.threads_in_grid(0..self.data.len()) {
+///             self.data.set(acc, i, self.factor * self.data.get(acc, i));
+///         }
+///     }
+/// }
+///
+/// let queue = Device::open("cpu:blocks=2")?.queue();
+/// let mut data = queue.upload(&[1.0, 2.0, 3.0])?;
+/// queue.launch(Frames::new(3, 1), Scale { data: data.span_mut(), factor: 2.0 })?;
+/// assert_eq!(queue.download(&data)?, [2.0, 4.0, 6.0]);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
+///
 /// # Safety
 ///
 /// The implementer vouches, for every number of blocks and threads and every value of the fields, that
@@ -59,6 +87,11 @@ pub mod prelude {
 /// * views made by [`SpanMut::slice`], atomics and handles to shared memory are not kept beyond `run`.
 ///
 /// The checking device tests these claims.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no kernel for a plain launch",
+    label = "no `Kernel`",
+    note = "a `GridKernel`, which synchronises the grid, goes to `launch_cooperative`; a `Phased` one to `run`; `Tasks` to `run_tasks`"
+)]
 pub unsafe trait Kernel: Sized {
     /// Names the kernel in errors, reports and compiled modules.
     const NAME: &'static str;
@@ -79,9 +112,45 @@ pub unsafe trait Kernel: Sized {
 ///
 /// Only a cooperative launch accepts it: a grid barrier in a plain launch does not compile.
 ///
+/// ```
+/// use gridwise::prelude::*;
+///
+/// /// Divides all elements by their sum.
+/// #[repr(C)]
+/// struct Normalise<'a> {
+///     data: SpanMut<'a, f32>,
+/// }
+///
+/// // SAFETY: each element is read and written by the one thread that owns it; every thread takes part in the reduction.
+/// unsafe impl GridKernel for Normalise<'_> {
+///     const NAME: &'static str = "normalise";
+///     type Shared = ();
+///
+///     fn run<A: GridAcc>(self, acc: A, _: ()) {
+///         let mine = acc.threads_in_grid(0..self.data.len());
+///         let sum = mine.clone().map(|i| self.data.get(acc, i)).sum();
+///         let sum = acc.reduce_grid(sum, |a: f32, b| a + b);
+///         for i in mine {
+///             self.data.set(acc, i, self.data.get(acc, i) / sum);
+///         }
+///     }
+/// }
+///
+/// let queue = Device::open("cpu:blocks=2")?.queue();
+/// let mut data = queue.upload(&[1.0, 2.0, 5.0])?;
+/// queue.launch_cooperative(Blocks::Resident, Normalise { data: data.span_mut() })?;
+/// assert_eq!(queue.download(&data)?, [0.125, 0.25, 0.625]);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
+///
 /// # Safety
 ///
 /// As [`Kernel`]; and every thread of every block reaches the same grid barriers in the same order.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no kernel for a cooperative launch",
+    label = "no `GridKernel`",
+    note = "a `Kernel`, which does not synchronise the grid, goes to `launch`; a `Phased` one to `run`; `Tasks` to `run_tasks`"
+)]
 pub unsafe trait GridKernel: Sized {
     /// Names the kernel in errors, reports and compiled modules.
     const NAME: &'static str;

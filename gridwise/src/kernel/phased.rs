@@ -24,6 +24,49 @@ pub struct Phase {
 /// a launch of its own, with `enter` and `leave` around each. The grid has the same size in both, so both give the same bits if
 /// the phases are deterministic.
 ///
+/// ```
+/// use gridwise::prelude::*;
+///
+/// /// Adds to each element its right neighbour, four times: a step is copying, then adding.
+/// #[repr(C)]
+/// struct Neighbours<'a> {
+///     data: SpanMut<'a, u32>,
+///     copy: SpanMut<'a, u32>,
+/// }
+///
+/// // SAFETY: in a phase each thread writes its own elements of one array and reads the other.
+/// unsafe impl Phased for Neighbours<'_> {
+///     const NAME: &'static str = "neighbours";
+///     type Shared = ();
+///     const PHASES: usize = 2;
+///
+///     fn phase<A: Acc>(self, acc: A, _: (), at: Phase) {
+///         let n = self.data.len();
+///         for i in acc.threads_in_grid(0..n) {
+///             match at.index {
+///                 0 => self.copy.set(acc, i, self.data.get(acc, i)),
+///                 _ => self.data.set(acc, i, self.copy.get(acc, i) + self.copy.get(acc, (i + 1) % n)),
+///             }
+///         }
+///     }
+///
+///     fn proceed<A: Acc>(self, _: A, step: usize) -> bool {
+///         step + 1 < 4
+///     }
+/// }
+///
+/// let device = Device::open("cpu:blocks=2")?;
+/// let queue = device.queue();
+/// for strategy in [Strategy::Persistent, Strategy::Relaunch] {
+///     let (mut data, mut copy) = (queue.upload(&[1; 100])?, device.zeroed(100)?);
+///     let kernel = Neighbours { data: data.span_mut(), copy: copy.span_mut() };
+///     let report = queue.run(kernel, strategy)?;
+///     assert_eq!(report.steps, 4);
+///     assert_eq!(queue.download(&data)?, [16; 100]);
+/// }
+/// # Ok::<(), gridwise::Error>(())
+/// ```
+///
 /// # Safety
 ///
 /// As for [`Kernel`], within a phase; accesses of different phases are ordered by the runtime. And:
@@ -32,6 +75,11 @@ pub struct Phase {
 ///   not write what `proceed` reads (alternate by the parity of the step where it would);
 /// * what is kept in shared memory between phases is loaded by `enter` and stored back by `leave`; a phase reads device memory
 ///   that another block's `leave` would store only through what that phase itself has stored.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no phases to run",
+    label = "not `Phased`",
+    note = "a `Kernel` goes to `launch`, a `GridKernel` to `launch_cooperative`, `Tasks` to `run_tasks`"
+)]
 pub unsafe trait Phased: Sized {
     /// Names the kernel in errors and reports.
     const NAME: &'static str;

@@ -59,6 +59,11 @@ impl SharedCursor {
 }
 
 /// What a kernel may name as its shared memory: `()`, [`SharedArray`], [`DynamicShared`], and tuples of up to eight of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no shared memory",
+    label = "no shared memory",
+    note = "shared memory is `()`, `SharedArray<T, N>` of `N` elements, `DynamicShared<T>`, or a tuple of up to eight of these"
+)]
 pub trait SharedLayout: Copy + Sealed {
     /// Takes its part of the memory.
     #[doc(hidden)]
@@ -71,6 +76,37 @@ pub trait SharedLayout: Copy + Sealed {
 /// `N` indices; and for a neighbour that wraps around within the frame if a comparison chooses it,
 /// `if k + 1 < frame.len() { k + 1 } else { 0 }`, not a remainder or a test for equality, from which it does not see that the index
 /// stays inside. The loop is then about twice as fast.
+///
+/// ```
+/// use gridwise::prelude::*;
+///
+/// #[repr(C)]
+/// struct Reverse<'a> {
+///     data: SpanMut<'a, u32>,
+/// }
+///
+/// // SAFETY: the tile is written before the barrier and read after it; each element is written by the thread that owns it.
+/// unsafe impl Kernel for Reverse<'_> {
+///     const NAME: &'static str = "reverse";
+///     type Shared = SharedArray<u32, 8>;
+///
+///     fn run<A: Acc>(self, acc: A, tile: Self::Shared) {
+///         for i in acc.threads_in_block(0..8) {
+///             tile.set(acc, i, self.data.get(acc, i));
+///         }
+///         acc.sync_block();
+///         for i in acc.threads_in_block(0..8) {
+///             self.data.set(acc, i, tile.get(acc, 7 - i));
+///         }
+///     }
+/// }
+///
+/// let queue = Device::open("cpu:blocks=2")?.queue();
+/// let mut data = queue.upload(&[1, 2, 3, 4, 5, 6, 7, 8])?;
+/// queue.launch(Blocks::Exactly(1).threads(2), Reverse { data: data.span_mut() })?;
+/// assert_eq!(queue.download(&data)?, [8, 7, 6, 5, 4, 3, 2, 1]);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct SharedArray<T, const N: usize> {
     offset: usize,

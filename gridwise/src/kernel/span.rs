@@ -65,6 +65,14 @@ fn out_of_reach(home: Home) -> ! {
 /// In a program, outside kernels, the elements can be read only of memory of the host: dereferencing a view of a GPU's memory
 /// panics.
 ///
+/// ```
+/// # use gridwise::prelude::*;
+/// let queue = Device::open("cpu:blocks=1")?.queue();
+/// let buffer = queue.upload(&[1, 2, 3, 4])?;
+/// let middle = buffer.span().range(1..3);
+/// assert_eq!(middle.iter().sum::<i32>(), 5);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
 /// ```compile_fail,E0277
 /// # use gridwise::prelude::*;
 /// let device = Device::open("cpu:blocks=1")?;
@@ -179,6 +187,19 @@ impl<T: Pod> Deref for Span<'_, T> {
 /// [`slice`](Self::slice) gives further views of the same elements; who accesses which when is the kernel author's promise.
 /// Accesses take the accelerator, so that every back end sees them.
 ///
+/// On the host a view is cut without being copied:
+///
+/// ```
+/// # use gridwise::prelude::*;
+/// let device = Device::open("cpu:blocks=1")?;
+/// let queue = device.queue();
+/// let mut buffer = device.zeroed::<i32>(6)?;
+/// let (left, right) = buffer.span_mut().split_at(2);
+/// queue.fill(left, 1);
+/// queue.fill(right.range(..3), 2);
+/// assert_eq!(queue.download(&buffer)?, [1, 1, 2, 2, 2, 0]);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
 /// ```compile_fail,E0382
 /// # use gridwise::prelude::*;
 /// # let device = Device::open("cpu:blocks=1")?;

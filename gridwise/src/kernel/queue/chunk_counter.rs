@@ -32,6 +32,40 @@ unsafe impl Pod for Level {}
 /// Made by [`Chunks::fresh`](crate::host::tasks::Chunks::fresh). It waits for nobody, so it serves plain and cooperative
 /// launches alike, with any number of blocks.
 ///
+/// ```
+/// use gridwise::prelude::*;
+///
+/// /// Row `i` of a triangle has `i` numbers to add up: rows are claimed, because some take longer than others.
+/// #[repr(C)]
+/// struct Rows<'a> {
+///     rows: ChunkCounter<'a>,
+///     sums: SpanMut<'a, u64>,
+/// }
+///
+/// // SAFETY: a row is claimed by one block, and written by the one thread that owns it there.
+/// unsafe impl Kernel for Rows<'_> {
+///     const NAME: &'static str = "rows";
+///     type Shared = ();
+///
+///     fn run<A: Acc>(self, acc: A, _: ()) {
+///         for chunk in self.rows.claims(acc) {
+///             for row in acc.threads_in_block(chunk) {
+///                 self.sums.set(acc, row, (0..=row as u64).sum());
+///             }
+///         }
+///     }
+/// }
+///
+/// let device = Device::open("cpu:blocks=2")?;
+/// let queue = device.queue();
+/// let mut chunks = queue.chunks(100, Chunking::Guided { divisor: 2, minimum: 4 })?;
+/// let mut sums = device.zeroed(100)?;
+/// let kernel = Rows { rows: chunks.fresh(&queue), sums: sums.span_mut() };
+/// queue.launch(Blocks::Resident, kernel)?;
+/// assert_eq!(queue.download(&sums)?[99], 4950);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
+///
 /// A counter is one launch's, and no kernel resets it:
 ///
 /// ```compile_fail,E0382

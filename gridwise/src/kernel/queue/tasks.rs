@@ -10,16 +10,56 @@ use crate::kernel::{Acc, Kernel, SharedLayout, phased::duplicate};
 /// Run by [`Queue::run_tasks`](crate::host::queue::Queue::run_tasks): by one persistent grid whose blocks feed each other, or by
 /// one launch for each generation of tasks.
 ///
+/// ```
+/// use gridwise::prelude::*;
+///
+/// /// Counts the nodes of a binary tree. A task is a node, given by the levels below it.
+/// #[repr(C)]
+/// struct Count<'a> {
+///     nodes: SpanMut<'a, u32>,
+/// }
+///
+/// // SAFETY: the count is atomic.
+/// unsafe impl Tasks for Count<'_> {
+///     const NAME: &'static str = "count";
+///     type Task = u32;
+///     type Shared = ();
+///     const MOST_SPAWNS: usize = 2;
+///
+///     fn run<A: Acc>(self, acc: A, _: (), below: u32, spawner: Spawner<'_, '_, u32>) {
+///         if acc.thread_index() == 0 {
+///             self.nodes.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
+///             if below > 0 {
+///                 spawner.spawn(acc, below - 1);
+///                 spawner.spawn(acc, below - 1);
+///             }
+///         }
+///     }
+/// }
+///
+/// let device = Device::open("cpu:blocks=2")?;
+/// let queue = device.queue();
+/// let mut nodes = device.zeroed(1)?;
+/// queue.run_tasks(Count { nodes: nodes.span_mut() }, &[9], TaskOptions::default())?;
+/// assert_eq!(queue.download(&nodes)?, [1023]);
+/// # Ok::<(), gridwise::Error>(())
+/// ```
+///
 /// # Safety
 ///
 /// As for [`Kernel`]: conflicting accesses of two tasks are ordered by one having made the other, directly or through others, or
 /// they are atomic; every thread of a block reaches the same block barriers in the same order. Two tasks of one block run one
 /// after another, with a block barrier between.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no tasks to run",
+    label = "no `Tasks`",
+    note = "a `Kernel` goes to `launch`, a `GridKernel` to `launch_cooperative`, a `Phased` one to `run`"
+)]
 pub unsafe trait Tasks: Sized {
     /// Names the kernel in errors and reports.
     const NAME: &'static str;
 
-    /// What describes one task.
+    /// What describes one task. With `Debug` the error of a run, which names tasks, can be handed on by `?`.
     type Task: Pod;
 
     /// The shared memory that each block holds, as for [`Kernel::Shared`]. A task finds in it what the one before has left.
