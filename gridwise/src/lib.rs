@@ -36,6 +36,15 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! The environment chooses the device: `GRIDWISE_DEVICE=cpu:blocks=4,threads=2`, `check`, `cuda:0`; see
+//! [`Device::open`](host::device::Device::open).
+//!
+//! # Features
+//!
+//! * `std`, on by default: the host side, the CPU and the checking device. Without it the crate is `no_std` and holds what kernels
+//!   see, for crates of kernels that are compiled for a GPU.
+//! * `cuda`: CUDA devices, through the driver, which is loaded when a program runs. It builds without any of CUDA present.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics))]
 
@@ -83,5 +92,5 @@ pub mod prelude {
 
 /// The program in the README, as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -16,6 +16,7 @@ pub(crate) struct Number {
 impl Number {
     /// One that no device has yet. `checks`: for a checking device.
     pub(crate) fn new(checks: bool) -> Self {
+        // It orders nothing, so there is nothing for loom to explore.
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Self { number, checks }

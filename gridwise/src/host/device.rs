@@ -1,14 +1,12 @@
 //! Devices: finding, choosing and opening them.
 
-use std::{collections::HashMap, env, fmt, panic::Location, str::FromStr};
+use std::{collections::HashMap, env, fmt, panic::Location};
 
 use bytemuck::Pod;
-use thiserror::Error;
 
 use super::{
     buffer::{AllocationError, Buffer},
     cuda::{CudaOptions, GpuProperties},
-    driver::DriverError,
     launch::{Demand, Grid, LaunchError, LaunchPlan, Placement, Terms, plan},
     load::LoadError,
     phases::{Costs, CostsKey},
@@ -29,266 +27,17 @@ use crate::{
 #[cfg(feature = "cuda")]
 use crate::{backend::cuda::host::CudaDevice, host::residency::LimitedBy};
 
+mod cpu_options;
+mod error;
+
+pub use cpu_options::{CpuOptions, WaitPolicy};
+pub use error::DeviceError;
+
 /// Chooses the device that [`Device::from_env`] opens.
 pub const DEVICE_VARIABLE: &str = "GRIDWISE_DEVICE";
 
-/// How workers wait for the next launch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WaitPolicy {
-    /// Spin for ever: the fastest launches, at the price of a busy core for each worker.
-    Active,
-    /// Spin, then yield, then sleep after 10 ms without work.
-    #[default]
-    Adaptive,
-    /// Sleep at once.
-    Passive,
-}
-
-/// How to set up a CPU device.
-///
-/// As text, for [`Device::open`]: `cpu`, or `cpu:` and any of `blocks=2`, `threads=4`, `wait=active|adaptive|passive`,
-/// `pin=on|off`, `shared=65536`, separated by commas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuOptions {
-    /// Blocks that are resident together. May exceed the cores: blocks then share them.
-    pub resident_blocks: usize,
-    /// Threads in each block, where a launch does not say.
-    pub threads_per_block: usize,
-    /// How workers wait for the next launch.
-    pub wait: WaitPolicy,
-    /// Whether workers are pinned to cores. They never are where there are more workers than cores, or a quota.
-    pub pin: bool,
-    /// Bytes of shared memory that a block may hold.
-    pub shared_bytes: usize,
-}
-
-/// Workers that a CPU device can have.
-const MOST_WORKERS: usize = 4096;
-/// Shared memory of a block where nothing else is said: it should stay in a core's own cache.
-const SHARED_BYTES: usize = 256 << 10;
-/// Shared memory that a block can be given at most: handles count bytes in 32 bits.
-const MOST_SHARED_BYTES: usize = 1 << 30;
 /// Blocks of a grid, on every device.
 const MOST_BLOCKS: usize = (1 << 31) - 1;
-
-impl CpuOptions {
-    /// One block a core (as the affinity mask and the cgroup quota allow), of `threads` threads.
-    pub fn with_threads(threads: usize) -> Self {
-        let parallelism = cpu::Topology::of_this_process().parallelism;
-        Self {
-            resident_blocks: (parallelism / threads.max(1)).max(1),
-            threads_per_block: threads,
-            wait: WaitPolicy::default(),
-            pin: true,
-            shared_bytes: SHARED_BYTES,
-        }
-    }
-
-    fn validate(&self) -> Result<(), DeviceError> {
-        let check = |option, value, most| {
-            if (1..=most).contains(&value) {
-                Ok(())
-            } else {
-                Err(DeviceError::Range {
-                    option,
-                    value,
-                    least: 1,
-                    most,
-                })
-            }
-        };
-        check("blocks", self.resident_blocks, MOST_WORKERS)?;
-        check("threads", self.threads_per_block, MOST_WORKERS)?;
-        check(
-            "blocks times threads",
-            self.resident_blocks * self.threads_per_block,
-            MOST_WORKERS,
-        )?;
-        check("shared", self.shared_bytes, MOST_SHARED_BYTES)
-    }
-}
-
-impl Default for CpuOptions {
-    fn default() -> Self {
-        Self::with_threads(1)
-    }
-}
-
-impl FromStr for CpuOptions {
-    type Err = DeviceError;
-
-    fn from_str(text: &str) -> Result<Self, DeviceError> {
-        let mut blocks = None;
-        let mut threads = 1;
-        let mut options = Self::default();
-        for setting in text.split(',').filter(|setting| !setting.is_empty()) {
-            let bad = || DeviceError::Setting {
-                setting: setting.to_owned(),
-            };
-            let (name, value) = setting.split_once('=').ok_or_else(bad)?;
-            let number = || value.parse::<usize>().map_err(|_| bad());
-            match (name, value) {
-                ("blocks", _) => blocks = Some(number()?),
-                ("threads", _) => threads = number()?,
-                ("shared", _) => options.shared_bytes = number()?,
-                ("wait", "active") => options.wait = WaitPolicy::Active,
-                ("wait", "adaptive") => options.wait = WaitPolicy::Adaptive,
-                ("wait", "passive") => options.wait = WaitPolicy::Passive,
-                ("pin", "on") => options.pin = true,
-                ("pin", "off") => options.pin = false,
-                _ => return Err(bad()),
-            }
-        }
-        let shape = Self::with_threads(threads);
-        options.threads_per_block = threads;
-        options.resident_blocks = blocks.unwrap_or(shape.resident_blocks);
-        options.validate()?;
-        Ok(options)
-    }
-}
-
-impl fmt::Display for WaitPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Active => "active",
-            Self::Adaptive => "adaptive",
-            Self::Passive => "passive",
-        })
-    }
-}
-
-/// The text that [`FromStr`] takes: the shape, and whatever else is not as usual.
-impl fmt::Display for CpuOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "blocks={},threads={}", self.resident_blocks, self.threads_per_block)?;
-        if self.wait != WaitPolicy::default() {
-            write!(f, ",wait={}", self.wait)?;
-        }
-        if !self.pin {
-            f.write_str(",pin=off")?;
-        }
-        if self.shared_bytes != SHARED_BYTES {
-            write!(f, ",shared={}", self.shared_bytes)?;
-        }
-        Ok(())
-    }
-}
-
-/// A device could not be opened.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum DeviceError {
-    /// No such kind of device.
-    #[error(
-        "there is no device `{name}`; there are `cpu`, with options like `cpu:blocks=2,threads=4`, `check`, the checking \
-         device, with options like `check:mps=2,blocks=1,threads=4`, and `cuda:0`, with options like `cuda:0,threads=128`"
-    )]
-    Unknown {
-        /// What was asked for.
-        name: String,
-    },
-    /// A setting that is not understood.
-    #[error(
-        "device option `{setting}` is not understood; a cpu device takes blocks=N, threads=N, shared=BYTES, \
-         wait=active|adaptive|passive, pin=on|off, separated by commas"
-    )]
-    Setting {
-        /// The setting.
-        setting: String,
-    },
-    /// A setting of a checking device that is not understood.
-    #[error(
-        "device option `{setting}` is not understood; a check device takes small, h100 or h20, then mps=N, blocks=N, threads=N, \
-         warp=N, shared=BYTES, threads_per_mp=N, shared_per_mp=BYTES, held=N, seed=N, steps=N, lockstep=on|off, weak=on|off, exact=on|off, \
-         order=ascending|descending|random, schedule=random|pct|round_robin, separated by commas"
-    )]
-    CheckSetting {
-        /// The setting.
-        setting: String,
-    },
-    /// A setting of a CUDA device that is not understood.
-    #[error(
-        "device option `{setting}` is not understood; a cuda device takes its number, then threads=N, like `cuda:0,threads=128`"
-    )]
-    CudaSetting {
-        /// The setting.
-        setting: String,
-    },
-    /// The program was built without the feature `cuda`.
-    #[error(
-        "this program was built without CUDA; build it with the feature `cuda` of gridwise: cargo build --features cuda"
-    )]
-    CudaNotBuilt,
-    /// There is no CUDA driver.
-    #[error("there is no CUDA driver: {reason}; install NVIDIA's driver for the GPU, the toolkit is not needed")]
-    NoCudaDriver {
-        /// What the system says.
-        reason: String,
-    },
-    /// There is a CUDA driver, and it does not work.
-    #[error(
-        "the CUDA driver does not work: {reason}; is its version that of the kernel module (nvidia-smi), and may this user use the GPU?"
-    )]
-    CudaDriver {
-        /// What is wrong.
-        reason: String,
-    },
-    /// The CUDA driver is too old.
-    #[error("the CUDA driver is for CUDA {found}, and {needed} or newer is needed; install a newer driver")]
-    CudaDriverTooOld {
-        /// The version of CUDA that it is for.
-        found: String,
-        /// The oldest that will do.
-        needed: String,
-    },
-    /// There is no CUDA device of that number.
-    #[error("there is no cuda:{ordinal}: {}", match count { 0 => "the driver finds no GPU".to_owned(), 1 => "there is one, cuda:0".to_owned(), count => format!("there are {count}, from cuda:0 on") })]
-    NoSuchCudaDevice {
-        /// The number asked for.
-        ordinal: usize,
-        /// How many there are.
-        count: usize,
-    },
-    /// The GPU is of a generation that kernels are not compiled for.
-    #[error(
-        "cuda:{ordinal}, a {name}, is of compute capability {}.{}, and {}.{} or newer is needed", found.0, found.1, needed.0, needed.1
-    )]
-    CudaDeviceTooOld {
-        /// The number of the device.
-        ordinal: usize,
-        /// What its maker calls it.
-        name: String,
-        /// Its compute capability.
-        found: (usize, usize),
-        /// The oldest that will do.
-        needed: (usize, usize),
-    },
-    /// The driver of a GPU refused a call, or the GPU has failed.
-    #[error(transparent)]
-    Driver(#[from] DriverError),
-    /// A setting out of range.
-    #[error("device option {option} is {value}, but has to be from {least} to {most}")]
-    Range {
-        /// The option.
-        option: &'static str,
-        /// Its value.
-        value: usize,
-        /// The smallest value allowed.
-        least: usize,
-        /// The largest value allowed.
-        most: usize,
-    },
-    /// The system refused to start the workers.
-    #[error("only {started} of {wanted} workers could be started: {source}")]
-    Threads {
-        /// Workers that run, the calling thread among them.
-        started: usize,
-        /// Workers wanted.
-        wanted: usize,
-        /// What the system said.
-        source: std::io::Error,
-    },
-}
 
 /// A device. Clones share it; it is closed with the last of them and of its queues.
 ///
