@@ -607,3 +607,29 @@ fn solvers_are_silent_persistent_and_by_relaunch() {
         }
     }
 }
+
+/// Does nothing.
+#[repr(C)]
+struct Nothing;
+
+// SAFETY: it touches no memory.
+unsafe impl Kernel for Nothing {
+    const NAME: &'static str = "nothing";
+    type Shared = ();
+
+    fn run<A: Acc>(self, _: A, _: ()) {}
+}
+
+#[test]
+fn a_grid_with_more_threads_than_are_numbered_is_refused() {
+    // From the last block on, whose threads have the highest numbers.
+    let device = Device::open("check:order=descending").unwrap();
+    let queue = device.queue_with(QueueOptions::default().timeout(Duration::from_millis(50)));
+    let limit = match queue.launch(Blocks::Exactly(1 << 23).threads(1024), Nothing) {
+        Err(LaunchError::TooManyBlocks { limit, .. }) => limit,
+        other => panic!("{other:?}"),
+    };
+    let largest = queue.launch(Blocks::Exactly(limit).threads(1024), Nothing);
+    assert!(matches!(largest, Err(LaunchError::TimedOut { .. })), "{largest:?}");
+    queue.launch(Blocks::Exactly(2), Nothing).unwrap();
+}

@@ -16,6 +16,11 @@ use super::{
 ///
 /// It travels by value, a few words that stay in registers. Index maps cut a domain into parts that together cover it exactly
 /// once, whatever the number of blocks and threads: contiguous parts on a CPU, strided ones on a GPU.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no accelerator",
+    label = "no accelerator",
+    note = "what a kernel does to memory takes its accelerator first: `span.set(acc, index, value)`"
+)]
 pub trait Acc: Hardware {
     /// Index of this block, below [`block_count`](Self::block_count).
     #[inline(always)]

@@ -223,11 +223,6 @@ pub fn contiguous(range: Range<usize>, member: usize, members: usize) -> Stretch
 /// Methods are `#[track_caller]` where the checking device reports the line of the kernel; the attribute here covers every
 /// implementation, and costs nothing where the location is not used. The two that are told a location are so in tests only, which
 /// tell the lines of a protocol apart.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no accelerator",
-    label = "no accelerator",
-    note = "what a kernel does to memory takes its accelerator first: `span.set(acc, index, value)`"
-)]
 pub trait Hardware: Copy + Sealed {
     /// How a group's indices are dealt out to its members.
     type Deal: Deal;

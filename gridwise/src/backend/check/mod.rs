@@ -329,10 +329,13 @@ impl CheckDevice {
             regions.push((memory.add(start, arena_bytes, RegionKind::Shared { reserved }), start));
             arenas.push(arena);
         }
-        let grid_bytes = (
-            plan.barrier.words(plan.blocks) * 4,
-            GridState::slots(plan.blocks) * SLOT_BYTES,
-        );
+        let grid_bytes = match cooperative {
+            true => (
+                plan.barrier.words(plan.blocks) * 4,
+                GridState::slots(plan.blocks) * SLOT_BYTES,
+            ),
+            false => (0, 0),
+        };
         let grid_memory = (HostMemory::zeroed(grid_bytes.0), HostMemory::zeroed(grid_bytes.1));
         let grid = match &grid_memory {
             (Some(words), Some(slots)) if cooperative => {

@@ -135,7 +135,8 @@ impl Model {
                 threads_per_block: self.most_threads_per_block.min(self.threads_per_multiprocessor),
             }),
             shared_bytes: self.shared_bytes,
-            blocks,
+            // Threads are numbered in 32 bits.
+            blocks: blocks.min(u32::MAX as usize / self.most_threads_per_block.max(1)),
             taken: self.held,
         }
     }
