@@ -119,7 +119,7 @@ impl Device {
     ///
     /// # Errors
     /// If the program was built without CUDA, there is no driver or no such device, or the driver fails. And after a kernel has
-    /// failed there: [`DriverError::Lost`], until all that belonged to the device is dropped.
+    /// failed there: [`DriverError::Lost`](super::driver::DriverError::Lost), until all that belonged to the device is dropped.
     pub fn cuda(options: CudaOptions) -> Result<Self, DeviceError> {
         #[cfg(feature = "cuda")]
         return Ok(Self::new(Backend::Cuda(CudaDevice::open(options)?)));

@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    mem,
+    fmt, mem,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -16,8 +16,8 @@ use super::{
     load::LoadError,
 };
 
-/// Any error of this library.
-#[derive(Debug, Error)]
+/// Any error of this library. `Debug` is `Display`, which is what a program shows whose `main` returns it.
+#[derive(Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A device could not be opened.
@@ -69,6 +69,12 @@ pub enum Error {
     Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl Error {
     /// Wraps an error of the program, to return it from a closure on a queue.
     pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
@@ -101,4 +107,20 @@ pub(crate) fn caught<R>(run: impl FnOnce() -> R) -> Result<R, String> {
         discard(payload);
         message
     })
+}
+
+#[cfg(all(test, not(loom)))]
+mod test {
+    use super::*;
+    use crate::prelude::*;
+
+    /// As `main` shows it.
+    #[test]
+    fn an_error_that_main_returns_says_what_to_do() {
+        let shown = format!("{:?}", Error::from(Device::open("gpu").unwrap_err()));
+        assert!(
+            shown.starts_with("there is no device `gpu`; there are `cpu`"),
+            "{shown}"
+        );
+    }
 }

@@ -104,6 +104,9 @@ impl From<Blocks> for Grid {
 ///
 /// After a failure while it ran, the buffers lent to the launch hold whatever the kernel had stored; the device and the queue
 /// stay usable. A GPU does not survive it: everything that is asked of it after that ends with [`DriverError::Lost`].
+///
+/// Threads of the host leave a launch that has failed elsewhere by unwinding. In a program that is compiled with
+/// `panic = "abort"`, not only a panic but also a deadlock, a timeout or a fault ends the program.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LaunchError {

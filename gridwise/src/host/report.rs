@@ -77,8 +77,9 @@ pub enum HangCause {
     NotTold,
 }
 
-/// Where every thread of a launch stood when it was given up.
-#[derive(Clone, Debug)]
+/// Where every thread of a launch stood when it was given up. `Debug` is `Display`: there may be thousands of threads, and a
+/// program that hands its error to `main` shows that.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct HangReport {
     /// The threads that had started, by block and thread.
@@ -169,6 +170,12 @@ impl HangReport {
             };
         }
         HangCause::NobodyStores
+    }
+}
+
+impl fmt::Debug for HangReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
