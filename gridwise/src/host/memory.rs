@@ -78,13 +78,13 @@ impl fmt::Debug for Memory {
 }
 
 /// Large arrays on small pages spend their time on looking up pages: twice the time of a memory-bound kernel, measured. A
-/// refusal is ignored.
-#[cfg(target_os = "linux")]
+/// refusal is ignored. (Miri does not know it.)
+#[cfg(all(target_os = "linux", not(miri)))]
 fn ask_for_huge_pages(start: *mut u8, bytes: usize) {
     use rustix::mm::{Advice, madvise};
     // SAFETY: advice on memory that this process has just allocated, and that nobody else uses.
     let _ = unsafe { madvise(start.cast(), bytes, Advice::LinuxHugepage) };
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), miri))]
 fn ask_for_huge_pages(_: *mut u8, _: usize) {}

@@ -78,12 +78,13 @@ fn count_cores(list: &str) -> Option<usize> {
     })
 }
 
-#[cfg(target_os = "linux")]
+/// Miri does not know it.
+#[cfg(all(target_os = "linux", not(miri)))]
 fn current_core() -> Option<usize> {
     Some(rustix::thread::sched_getcpu())
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), miri))]
 fn current_core() -> Option<usize> {
     None
 }
