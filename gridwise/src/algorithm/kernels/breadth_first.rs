@@ -17,9 +17,11 @@ const FOUND: usize = 64;
 const SLOTS: usize = 3;
 
 /// Words for [`Levels::words`], all 0 but for the length of the first frontier.
+#[cfg(feature = "std")]
 pub(crate) const WORDS: usize = SLOTS * 2 * LINE_WORDS;
 
 /// Word of the first frontier's length.
+#[cfg(feature = "std")]
 pub(crate) const FIRST_LENGTH: usize = length(0);
 
 /// Word of a slot: vertices in the frontier. On a line of its own, as is the cursor.
