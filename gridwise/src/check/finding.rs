@@ -205,39 +205,67 @@ pub enum Missing {
         /// Whether the load lacks acquire.
         acquire: bool,
     },
-    /// As `Order`, through threads between the two: one of them loaded what was released, but did not acquire.
+    /// As `Order`, through threads between the two: one of them loaded what was released, but did not acquire. The load is too
+    /// long ago to be named.
     Acquire,
-    /// The earlier thread released and the later acquired, but one of them at too narrow a scope.
-    WiderScope,
+    /// What the earlier thread did was released, and loaded, but at the scope of one block.
+    WiderScope {
+        /// The store or fence that released at block scope, if one did.
+        release: Option<&'static Location<'static>>,
+        /// The load or fence at block scope, if one was. If both are `None`, it is too long ago to be named.
+        acquire: Option<&'static Location<'static>>,
+    },
+    /// Both accesses are atomic, and in different blocks, but towards that other block one of them is not.
+    AtomicScope {
+        /// Whether the first has block scope.
+        first: bool,
+        /// Whether the second has block scope.
+        second: bool,
+    },
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let parts = |f: &mut fmt::Formatter<'_>, parts: [Option<String>; 2]| {
+            f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
+        };
+        match self {
             Self::Order {
                 store,
                 load,
                 release,
                 acquire,
-            } => {
-                if *release {
-                    write!(f, "the store at {store} needs Release, or a release fence before it")?;
-                }
-                if *release && *acquire {
-                    f.write_str("; ")?;
-                }
-                if *acquire {
-                    write!(f, "the load at {load} needs Acquire, or an acquire fence after it")?;
-                }
-                return Ok(());
+            } => parts(
+                f,
+                [
+                    release.then(|| format!("the store at {store} needs Release, or a release fence before it")),
+                    acquire.then(|| format!("the load at {load} needs Acquire, or an acquire fence after it")),
+                ],
+            ),
+            Self::BlockBarrier => f.write_str("nothing orders the two threads of the block; a block barrier would"),
+            Self::GridBarrier => f.write_str(
+                "nothing orders the two blocks; a grid barrier would, or a release that the other acquires, at device scope",
+            ),
+            Self::Acquire => f.write_str("the value that the first released was loaded, but not with acquire"),
+            Self::WiderScope {
+                release: None,
+                acquire: None,
+            } => f.write_str("there is a release and an acquire, but one has the scope of its block alone"),
+            Self::WiderScope { release, acquire } => {
+                let told = |what, at: &Option<_>| {
+                    at.map(|at: &Location<'_>| format!("the {what} at {at} has the scope of its block, and needs device scope"))
+                };
+                parts(f, [told("release", release), told("acquire", acquire)])
             }
-            Self::BlockBarrier => "nothing orders the two threads of the block; a block barrier would",
-            Self::GridBarrier => {
-                "nothing orders the two blocks; a grid barrier would, or a release that the other acquires, at device scope"
+            Self::AtomicScope { first, second } => {
+                let which = match (first, second) {
+                    (true, true) => "both have the scope of their block, and need device scope",
+                    (true, false) => "the first has the scope of its block, and needs device scope",
+                    _ => "the second has the scope of its block, and needs device scope",
+                };
+                write!(f, "the two are in different blocks, and not atomic to each other: {which}")
             }
-            Self::Acquire => "the value that the first released was loaded, but not with acquire",
-            Self::WiderScope => "there is a release and an acquire, but one has the scope of its block alone",
-        })
+        }
     }
 }
 
@@ -402,6 +430,10 @@ impl fmt::Display for Finding {
         }
         if let Some(missing) = self.missing {
             write!(f, "\n    missing  {missing}")?;
+            let same_block = self.second.is_some_and(|second| second.block == self.first.block);
+            if same_block && matches!(missing, Missing::Order { .. }) {
+                f.write_str("; or a block barrier between the two")?;
+            }
         }
         if let Some(note) = &self.note {
             write!(f, "\n    note     {note}")?;

@@ -232,7 +232,9 @@ impl Hardware for Check<'_> {
 
     fn memory_fence(self, order: Ordering, scope: Scope) {
         assert!(order != Ordering::Relaxed, "a fence cannot be relaxed");
-        self.engine.fence(self.yielder, self.slot, order, scope);
+        let location = Location::caller();
+        let how = How { order, scope, location };
+        self.engine.fence(self.yielder, self.slot, how);
     }
 
     fn block_barrier(self, location: &'static Location<'static>) {

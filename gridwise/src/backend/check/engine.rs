@@ -6,7 +6,7 @@
 use std::{
     any::Any,
     cell::{Cell, RefCell},
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, VecDeque},
     ops::Range,
     panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind},
     sync::atomic::Ordering,
@@ -44,6 +44,8 @@ pub(super) type Suspend = Yielder<(), ()>;
 
 /// Operations that a thread of a launch that has failed does at most before it leaves.
 const OPERATIONS_AFTER_FAILURE: u64 = 10_000;
+/// Threads that have left of which a launch remembers what they observed.
+const PAST: usize = 64;
 
 /// Unwinds a thread of a launch that has ended otherwise. It is not a panic: the hook does not run.
 pub(super) struct Abandoned;
@@ -160,6 +162,8 @@ pub(super) struct State {
     closed: bool,
     pub(super) coverage: Coverage,
     pub(super) promises: Vec<WordPromised>,
+    /// The last threads that have left, and whose place is taken, of those that observed what they did not acquire.
+    pub(super) past: VecDeque<ThreadClock>,
     /// What earlier launches left in words that they promised something of.
     pub(super) left_over: LeftOver,
     unstarted: Unstarted,
@@ -275,6 +279,7 @@ impl Engine {
                 closed: false,
                 coverage: Coverage::default(),
                 promises: Vec::new(),
+                past: VecDeque::new(),
                 left_over,
                 unstarted: Unstarted::new(model.block_order, plan.blocks as u32),
                 free_seats: arenas.len(),
@@ -578,7 +583,11 @@ impl State {
                 inbox: Vec::new(),
             };
             if slot < self.threads.len() {
-                self.threads[slot] = new;
+                let past = std::mem::replace(&mut self.threads[slot], new);
+                if past.clock.has_observed() {
+                    self.past.truncate(PAST - 1);
+                    self.past.push_front(past.clock);
+                }
             } else {
                 self.threads.push(new);
             }

@@ -28,6 +28,7 @@ mod acc;
 mod access;
 mod coverage;
 mod engine;
+mod fault;
 mod hang;
 mod meet;
 pub(crate) mod memory;

@@ -4,7 +4,7 @@
 use std::{collections::HashMap, panic::Location, sync::atomic::Ordering};
 
 use crate::{
-    check::finding::{Memory as MemoryPlace, Missing, Operation},
+    check::finding::{Memory as MemoryPlace, Operation},
     kernel::Scope,
 };
 
@@ -16,8 +16,8 @@ mod test;
 pub(crate) mod thread;
 
 pub(crate) use history::{Word, Writer};
-pub(crate) use shadow::{Access, Conflict};
-use shadow::{Shadow, missing};
+use shadow::Shadow;
+pub(crate) use shadow::{Access, Conflict, missing};
 pub(crate) use thread::{Fences, ThreadClock};
 
 /// What a region of memory is to the program.
@@ -73,11 +73,7 @@ pub(crate) struct How {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     /// Not ordered with an earlier access.
-    Unordered {
-        earlier: Access,
-        conflict: Conflict,
-        missing: Missing,
-    },
+    Unordered { earlier: Access, conflict: Conflict },
     /// Read, and never written.
     Uninitialised,
 }
@@ -207,11 +203,7 @@ impl Memory {
                 faults.push(Fault::Uninitialised);
             }
             cell.judge(clock, &access, exact, |earlier, conflict| {
-                faults.push(Fault::Unordered {
-                    earlier,
-                    conflict,
-                    missing: missing(clock, &earlier),
-                });
+                faults.push(Fault::Unordered { earlier, conflict });
             });
             if operation.is_write() {
                 cell.written = true;
