@@ -69,6 +69,8 @@ pub enum Deed {
     Warp,
     /// Left the kernel.
     Left,
+    /// Left the kernel before it did anything that the device sees: the location says nothing.
+    LeftAtOnce,
     /// Waited, or was about to go on.
     Stood,
     /// Panicked.
@@ -78,6 +80,9 @@ pub enum Deed {
     /// Made the last store of the launch.
     StoredLast,
 }
+
+/// Where a thread is that has done nothing yet.
+pub(crate) const NOWHERE: &Location<'static> = Location::caller();
 
 /// One side of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +100,10 @@ pub struct Place {
 
 impl Place {
     pub(crate) fn new(location: &'static Location<'static>, block: u32, thread: u32, deed: Deed) -> Self {
+        let deed = match deed {
+            Deed::Left if location == NOWHERE => Deed::LeftAtOnce,
+            deed => deed,
+        };
         Self {
             location,
             block: block as usize,
@@ -126,6 +135,10 @@ impl fmt::Display for Place {
             Deed::GridBarrier(before) => write!(f, "grid barrier number {before}")?,
             Deed::Warp => f.write_str("warp exchange")?,
             Deed::Left => f.write_str("left the kernel, last seen")?,
+            Deed::LeftAtOnce => {
+                let what = "left the kernel before anything that this device sees";
+                return write!(f, "{what}, block {block}, thread {thread}");
+            }
             Deed::Stood => f.write_str("stood")?,
             Deed::Panicked => f.write_str("panicked, last seen")?,
             Deed::Promised => f.write_str("promise")?,
@@ -148,12 +161,14 @@ pub enum Memory {
         /// Index of the element.
         index: usize,
     },
-    /// A byte of a block's shared memory.
+    /// An element of an array in a block's shared memory.
     Shared {
         /// The block.
         block: usize,
-        /// Offset in the kernel's own shared memory.
-        byte: usize,
+        /// Number of the array in the kernel's `Shared`.
+        array: usize,
+        /// Index of the element.
+        index: usize,
     },
     /// The scratch of block collectives.
     Collective {
@@ -177,7 +192,9 @@ impl fmt::Display for Memory {
             Self::Buffer { number, made_at, index } => {
                 write!(f, "element {index} of buffer {number}, made at {made_at}")
             }
-            Self::Shared { block, byte } => write!(f, "byte {byte} of the shared memory of block {block}"),
+            Self::Shared { block, array, index } => {
+                write!(f, "element {index} of shared array {array} of block {block}")
+            }
             Self::Collective { block } => write!(f, "the scratch for collectives of block {block}"),
             Self::GridBarrier { word } => write!(f, "word {word} of the grid barrier"),
             Self::GridReduction => f.write_str("the slots of grid reductions"),
@@ -287,7 +304,7 @@ pub enum Kind {
     OutOfBounds,
     /// Threads of a block, lanes of a warp, or blocks of the grid meet at different barriers.
     BarrierDivergence,
-    /// Threads left the kernel while others of their block wait for them at a block barrier.
+    /// Threads left the kernel while others of their block wait for them at a block barrier or in an exchange of the warp.
     LeftBeforeBarrier,
     /// Blocks reach the grid barrier unequally often.
     GridBarrierUneven,
@@ -350,7 +367,7 @@ impl fmt::Display for Kind {
             Self::Uninitialised => "read of uninitialised shared memory",
             Self::OutOfBounds => "access out of bounds",
             Self::BarrierDivergence => "different barriers meet",
-            Self::LeftBeforeBarrier => "threads left before a block barrier",
+            Self::LeftBeforeBarrier => "threads left before a barrier of their block or warp",
             Self::GridBarrierUneven => "grid barrier reached unequally often",
             Self::NeverStarted => "wait for a block that cannot start",
             Self::LostWakeUp => "lost wake-up",
@@ -436,16 +453,25 @@ impl fmt::Display for Finding {
             }
         }
         if let Some(note) = &self.note {
-            write!(f, "\n    note     {note}")?;
+            write!(f, "\n    note     {}", indented(note))?;
         }
         if let Some(hang) = &self.hang {
-            write!(f, "\n    threads  {}", hang.to_string().replace('\n', "\n           "))?;
+            write!(
+                f,
+                "\n    threads  {}",
+                hang.to_string().replace("\n  ", "\n             ")
+            )?;
         }
         if !self.replay.is_empty() {
             write!(f, "\n    replay   GRIDWISE_CHECK_REPLAY={}", self.replay)?;
         }
         Ok(())
     }
+}
+
+/// Lines below the first stand below it.
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n             ")
 }
 
 /// All findings of a launch, for the text of its error.

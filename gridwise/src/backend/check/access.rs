@@ -11,7 +11,7 @@ use super::{
     scheduler::Step,
 };
 use crate::{
-    check::finding::{Deed, Finding, Kind, Memory as MemoryPlace, Operation},
+    check::finding::{Deed, Finding, Kind, Memory as MemoryPlace, NOWHERE, Operation},
     kernel::{Scope, hardware::WaitSite},
 };
 
@@ -403,7 +403,12 @@ impl State {
         for lane in first..first + lanes as u32 {
             if matches!(self.threads[lane as usize].standing, Standing::Runnable) {
                 self.unlist(lane);
-                self.threads[lane as usize].standing = Standing::Held;
+                let at = self.threads[slot as usize].location;
+                let held = &mut self.threads[lane as usize];
+                held.standing = Standing::Held;
+                if held.location == NOWHERE {
+                    held.location = at;
+                }
             }
         }
     }

@@ -25,7 +25,7 @@ use super::{
     scheduler::{Candidate, Scheduler, Step},
 };
 use crate::{
-    check::finding::{Deed, Finding, Kind, Place},
+    check::finding::{Deed, Finding, Kind, NOWHERE, Place},
     host::{error::panic_message, launch::LaunchPlan, report::HangReport},
     kernel::{grid_barrier::GridState, hardware::WaitSite},
 };
@@ -86,6 +86,12 @@ pub(super) struct Spin {
 }
 
 impl Spin {
+    /// The word that was loaded last for the first time.
+    pub(super) fn last(&self) -> Option<Extent> {
+        let last = (self.next + self.seen.len() - 1) % self.seen.len();
+        self.seen[last].map(|(extent, _)| extent)
+    }
+
     /// Notes a load that returned that store of a word.
     pub(super) fn note(&mut self, extent: Extent, store: u64) {
         match self.seen.iter_mut().flatten().find(|(seen, _)| *seen == extent) {
@@ -470,7 +476,7 @@ impl Engine {
         let slot = acc.slot();
         state.threads[slot as usize].location = location;
         let mut finding = Finding::new(Kind::OutOfBounds, self.kernel, state.stood(slot));
-        finding.memory = element.and_then(|element| state.name_outside(self, slot, element));
+        finding.memory = element.and_then(|element| state.name_outside(slot, element));
         finding.note = Some(message);
         state.report(finding);
         if state.failure.is_none() {
@@ -576,7 +582,7 @@ impl State {
                 standing: Standing::Runnable,
                 at: 0,
                 step: Step::Local,
-                location: Location::caller(),
+                location: NOWHERE,
                 grid_barriers: 0,
                 parity: false,
                 spin: Spin::default(),

@@ -256,7 +256,7 @@ impl CheckDevice {
     /// Runs a plain launch. The plan has been checked.
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let reserved = self.reserved(plan.threads);
-        self.fly(plan, false, &|acc| {
+        self.fly::<K::Shared>(plan, false, &|acc| {
             // The library's own tests weaken its protocols, an operation at a time.
             #[cfg(test)]
             let acc = crate::kernel::mutant::Mutated::new(acc);
@@ -269,7 +269,7 @@ impl CheckDevice {
     /// Runs a cooperative launch. The plan has been checked: its blocks are resident together.
     pub(crate) fn launch_cooperative<K: GridKernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let reserved = self.reserved(plan.threads);
-        self.fly(plan, true, &|acc| {
+        self.fly::<K::Shared>(plan, true, &|acc| {
             // As in `launch`.
             #[cfg(test)]
             let acc = crate::kernel::mutant::Mutated::new(acc);
@@ -279,7 +279,13 @@ impl CheckDevice {
         })
     }
 
-    fn fly(&self, plan: &LaunchPlan, cooperative: bool, body: &dyn Fn(Check<'_>)) -> Result<(), LaunchError> {
+    /// Runs a launch of a kernel with the shared memory `S`.
+    fn fly<S: SharedLayout>(
+        &self,
+        plan: &LaunchPlan,
+        cooperative: bool,
+        body: &dyn Fn(Check<'_>),
+    ) -> Result<(), LaunchError> {
         let kernel = plan.kernel;
         if self.runs_here() {
             return Err(LaunchError::Nested { kernel });
@@ -306,6 +312,9 @@ impl CheckDevice {
             };
             memory.add(start, entry.bytes, kind);
         }
+
+        let shared: S = shared_of(self.reserved(plan.threads), plan.dynamic_len);
+        shared.arrays(&mut |bytes, element_bytes| memory.add_shared_array(bytes, element_bytes));
 
         // What blocks hold lives until the launch is over.
         let limits = self.limits(usize::MAX);

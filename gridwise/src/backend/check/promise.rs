@@ -143,7 +143,7 @@ impl State {
         }
     }
 
-    fn last_store(&mut self, extent: Extent) -> Option<Place> {
+    pub(super) fn last_store(&mut self, extent: Extent) -> Option<Place> {
         let by = self.memory.last_writer(extent)?;
         Some(Place::new(by.location, by.block, by.thread, Deed::StoredLast))
     }
@@ -186,18 +186,17 @@ impl State {
     }
 
     /// How a report names an element beyond a view.
-    pub(super) fn name_outside(&mut self, engine: &Engine, slot: u32, element: Element) -> Option<MemoryPlace> {
-        let start = match element.view {
+    pub(super) fn name_outside(&mut self, slot: u32, element: Element) -> Option<MemoryPlace> {
+        let block = self.threads[slot as usize].clock.block as usize;
+        let beyond = |start: usize| start.saturating_add(element.index.saturating_mul(element.bytes));
+        match element.view {
             // The view may be empty, or of an empty buffer.
-            Ok(address) => self.memory.find(address, 0)?,
-            Err(offset) => Extent {
-                region: self.seats[slot as usize / engine.threads].region,
-                offset,
-                size: 0,
-            },
-        };
-        let offset = start.offset.saturating_add(element.index.saturating_mul(element.bytes));
-        let block = self.threads[slot as usize].clock.block;
-        Some(self.memory.name(Extent { offset, ..start }, block as usize))
+            Ok(address) => {
+                let start = self.memory.find(address, 0)?;
+                let offset = beyond(start.offset);
+                Some(self.memory.name(Extent { offset, ..start }, block))
+            }
+            Err(offset) => Some(self.memory.name_shared(offset, beyond(offset), block)),
+        }
     }
 }

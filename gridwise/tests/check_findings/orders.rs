@@ -1,125 +1,6 @@
-//! What findings say: which element is out of bounds, which order is missing where, which sizes are mixed.
+//! Which order or scope is missing, at which line.
 
-use gridwise::{
-    check::{Builder, Explore, Finding, Kind, Model},
-    prelude::*,
-};
-
-/// What two blocks of one thread each do to a buffer of four words.
-trait Deed: Copy {
-    fn act<A: GridAcc>(self, acc: A, words: &SpanMut<'_, u64>, shared: SharedArray<u32, 4>);
-}
-
-#[repr(C)]
-struct Two<'a, D> {
-    words: SpanMut<'a, u64>,
-    deed: D,
-}
-
-// SAFETY: each test says what is wrong; the checking device runs it alone.
-unsafe impl<D: Deed> GridKernel for Two<'_, D> {
-    const NAME: &'static str = "two";
-    type Shared = SharedArray<u32, 4>;
-
-    fn run<A: GridAcc>(self, acc: A, shared: Self::Shared) {
-        self.deed.act(acc, &self.words, shared);
-    }
-}
-
-fn findings(deed: impl Deed) -> Vec<Finding> {
-    findings_on(2, 1, deed)
-}
-
-fn findings_on(blocks: usize, threads: usize, deed: impl Deed) -> Vec<Finding> {
-    let mut model = Model::small();
-    model.multiprocessors = blocks;
-    let builder = Builder::new().model(model);
-    let report = builder.explore(Explore::Random).schedules(30).run(|device| {
-        let mut words = device.zeroed(4).unwrap();
-        let kernel = Two {
-            words: words.span_mut(),
-            deed,
-        };
-        let _ = device
-            .queue()
-            .launch_cooperative(Blocks::Exactly(blocks).threads(threads), kernel);
-    });
-    report.findings
-}
-
-fn assert_text(finding: &Finding, kind: Kind, parts: &[&str]) {
-    let text = finding.to_string();
-    assert_eq!(finding.kind, kind, "{text}");
-    for part in parts {
-        assert!(text.contains(part), "`{part}` is not in {text}");
-    }
-}
-
-/// A deed from a function.
-macro_rules! deed {
-    ($name:ident, |$acc:ident, $words:ident, $shared:ident| $body:block) => {
-        #[derive(Clone, Copy)]
-        struct $name;
-        impl Deed for $name {
-            #[allow(unused_variables)]
-            fn act<A: GridAcc>(self, $acc: A, $words: &SpanMut<'_, u64>, $shared: SharedArray<u32, 4>) $body
-        }
-    };
-}
-
-deed!(LoadOutside, |acc, words, shared| {
-    words.get(acc, 4);
-});
-deed!(StoreOutsideSlice, |acc, words, shared| {
-    words.slice(acc, 1..3).set(acc, 2, 1);
-});
-deed!(AtomicOutside, |acc, words, shared| {
-    words.atomic(7).load(acc, Ordering::Relaxed);
-});
-deed!(SharedAtomicOutside, |acc, words, shared| {
-    shared.slice(1..).atomic(5).load(acc, Ordering::Relaxed);
-});
-deed!(RangeOutside, |acc, words, shared| {
-    words.slice(acc, 2..9);
-});
-
-#[test]
-fn an_index_out_of_bounds_names_the_element_whatever_the_access() {
-    let here = "stood at gridwise/tests/check_findings.rs";
-    let buffer = |index| format!("element {index} of buffer 0, made at gridwise/tests/check_findings.rs");
-    for (found, memory, note) in [
-        (
-            findings(LoadOutside),
-            buffer(4),
-            "index 4 is out of bounds of a span of 4",
-        ),
-        (
-            findings(StoreOutsideSlice),
-            buffer(3),
-            "index 2 is out of bounds of a span of 2",
-        ),
-        (
-            findings(AtomicOutside),
-            buffer(7),
-            "index 7 is out of bounds of a span of 4",
-        ),
-        (
-            findings(SharedAtomicOutside),
-            "byte 24 of the shared memory of block ".to_owned(),
-            "index 5 is out of bounds of a span of 3",
-        ),
-        (
-            findings(RangeOutside),
-            String::new(),
-            "range 2..9 is out of bounds of a span of 4",
-        ),
-    ] {
-        let [finding] = found.as_slice() else {
-            panic!("{found:?}")
-        };
-        assert_text(finding, Kind::OutOfBounds, &[here, &memory, note]);
-    }
-}
+use super::*;
 
 /// Block 0 stores plainly and then a flag; block 1 waits for the flag and loads.
 #[derive(Clone, Copy)]
@@ -197,11 +78,13 @@ fn the_side_that_lacks_an_order_is_named_with_its_line() {
         assert_eq!(text.contains(STORE), store, "{text}");
         assert_eq!(text.contains(LOAD), load, "{text}");
         assert_eq!(
-            text.matches("the store at gridwise/tests/check_findings.rs").count(),
+            text.matches("the store at gridwise/tests/check_findings/orders.rs")
+                .count(),
             usize::from(store)
         );
         assert_eq!(
-            text.matches("the load at gridwise/tests/check_findings.rs").count(),
+            text.matches("the load at gridwise/tests/check_findings/orders.rs")
+                .count(),
             usize::from(load)
         );
     }
@@ -255,10 +138,10 @@ impl Deed for Scoped {
 
 /// The line of this file that has `text` in it, the first after `after`.
 fn line(after: &str, text: &str) -> String {
-    let source = include_str!("check_findings.rs");
+    let source = include_str!("orders.rs");
     let from = source.find(after).unwrap();
     let at = from + source[from..].find(text).unwrap();
-    format!("check_findings.rs:{}:", source[..at].matches('\n').count() + 1)
+    format!("check_findings/orders.rs:{}:", source[..at].matches('\n').count() + 1)
 }
 
 #[test]
@@ -416,96 +299,4 @@ fn a_store_that_comes_too_early_is_not_told_to_release() {
         panic!("{found:?}")
     };
     assert_text(finding, Kind::GlobalRace, &["nothing orders the two blocks"]);
-}
-
-/// Block 0 accesses half of a word, block 1 all of it.
-#[derive(Clone, Copy)]
-struct Halves {
-    /// Whether block 0 and block 1 access atomically.
-    atomic: [bool; 2],
-    /// The half.
-    half: usize,
-    /// Whether a grid barrier is between.
-    barrier: bool,
-}
-
-impl Deed for Halves {
-    fn act<A: GridAcc>(self, acc: A, words: &SpanMut<'_, u64>, _: SharedArray<u32, 4>) {
-        let halves = words.cast::<A, u32>(acc);
-        if acc.block_index() == 0 {
-            match self.atomic[0] {
-                true => halves.atomic(2 + self.half).store(acc, 5, Ordering::Release),
-                false => halves.set(acc, 2 + self.half, 5),
-            }
-        }
-        if self.barrier {
-            acc.sync_grid();
-        }
-        if acc.block_index() == 1 {
-            let value = match self.atomic[1] {
-                true => words.atomic(1).load(acc, Ordering::Acquire),
-                false => words.get(acc, 1),
-            };
-            let stored = 5 << (32 * self.half);
-            assert!(value == stored || (!self.barrier && value == 0), "{value}");
-        }
-    }
-}
-
-#[test]
-fn halves_of_a_word_conflict_with_the_whole_unless_a_barrier_orders_them() {
-    for half in [0, 1] {
-        for (atomic, kind) in [
-            ([true, true], Kind::MixedSize),
-            ([true, false], Kind::GlobalRace),
-            ([false, true], Kind::GlobalRace),
-            ([false, false], Kind::GlobalRace),
-        ] {
-            let deed = |barrier| Halves { atomic, half, barrier };
-            let found = findings(deed(false));
-            let [finding] = found.as_slice() else {
-                panic!("{found:?}")
-            };
-            assert_text(
-                finding,
-                kind,
-                &["element 1 of buffer 0", " bytes, the second of ", "block 0", "block 1"],
-            );
-            assert!(findings(deed(true)).is_empty());
-        }
-    }
-}
-
-// Both add to their own half, atomically: the halves are words of their own.
-deed!(OwnHalves, |acc, words, shared| {
-    let half = words.cast::<A, u32>(acc);
-    half.atomic(acc.block_index()).fetch_add(acc, 1, Ordering::Relaxed);
-    acc.sync_grid();
-    assert_eq!(words.get(acc, 0), (1 << 32) | 1);
-});
-
-// One adds to half of a word, the other to all of it.
-deed!(AddToHalf, |acc, words, shared| {
-    if acc.block_index() == 0 {
-        words.cast::<A, u32>(acc).atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
-    } else {
-        words.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
-    }
-});
-
-#[test]
-fn additions_to_different_halves_are_silent_and_to_half_and_whole_are_not() {
-    assert!(findings(OwnHalves).is_empty());
-    let found = findings(AddToHalf);
-    let [finding] = found.as_slice() else {
-        panic!("{found:?}")
-    };
-    assert_text(
-        finding,
-        Kind::MixedSize,
-        &[
-            "atomics of different sizes on the same bytes",
-            "read-modify-write at device scope",
-        ],
-    );
 }
