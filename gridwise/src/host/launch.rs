@@ -1,6 +1,6 @@
 //! What a launch asks for, the checks it has to pass, and how it can fail.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use thiserror::Error;
 
@@ -285,8 +285,11 @@ pub(crate) struct LaunchPlan {
     pub(crate) dynamic_len: usize,
     pub(crate) barrier: BarrierShape,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) part_of_run: bool,
+    pub(crate) run: Option<RunId>,
 }
+
+/// Names a run that consists of several launches, on a device that looks at it as a whole.
+pub(crate) type RunId = NonZeroU32;
 
 /// What a kernel needs of a device, whatever its kind.
 #[derive(Clone, Copy, Debug)]
@@ -355,8 +358,8 @@ pub(crate) struct Terms {
     pub(crate) headroom: usize,
     pub(crate) barrier: Option<BarrierShape>,
     pub(crate) timeout: Option<Duration>,
-    /// Others follow that finish what this launch begins.
-    pub(crate) part_of_run: bool,
+    /// The run that this launch is a part of.
+    pub(crate) run: Option<RunId>,
 }
 
 /// Checks a launch. `Ok(None)` is a launch with nothing to do.
@@ -432,6 +435,6 @@ pub(crate) fn plan(
         dynamic_len: demand.dynamic_len,
         barrier: terms.barrier.unwrap_or(BarrierShape::for_blocks(blocks)),
         timeout: terms.timeout,
-        part_of_run: terms.part_of_run,
+        run: terms.run,
     }))
 }

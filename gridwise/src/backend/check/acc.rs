@@ -272,6 +272,11 @@ impl Hardware for Check<'_> {
             .promise_stored_once(self.slot, extent, size_of::<T>(), Location::caller());
     }
 
+    fn phase_begins(self) {
+        let mut state = self.engine.state.borrow_mut();
+        state.threads[self.slot as usize].in_phase = true;
+    }
+
     fn promise_word<T: Word>(self, at: Place<T>, promise: WordPromise) {
         let extent = self.locate(at, Operation::AtomicLoad);
         self.engine.promise_word(self.slot, extent, promise, Location::caller());

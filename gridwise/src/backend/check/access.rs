@@ -389,7 +389,7 @@ impl State {
         let thread = &mut self.threads[slot as usize];
         thread.location = location;
         self.memory.judge(&thread.clock, extent, operation, scope, location);
-        if operation.is_write() && !self.coverage.is_empty() {
+        if operation.is_write() && !(self.coverage.is_empty() && self.passing.is_empty()) {
             self.count_store(engine, slot, extent, operation, scope);
         }
         if !self.memory.faults.is_empty() {

@@ -121,6 +121,8 @@ pub(super) struct Thread {
     pub(super) location: &'static Location<'static>,
     pub(super) grid_barriers: u64,
     pub(super) parity: bool,
+    /// Whether it is in a phase of a run of several launches.
+    pub(super) in_phase: bool,
     pub(super) spin: Spin,
     /// What an exchange of its warp brought.
     pub(super) inbox: Vec<u8>,
@@ -167,6 +169,12 @@ pub(super) struct State {
     /// Nothing is reported any more.
     closed: bool,
     pub(super) coverage: Coverage,
+    /// In a run: what is promised of this launch alone.
+    pub(super) passing: Coverage,
+    /// In a run: what words held when it first used them.
+    pub(super) run_initial: Option<HashMap<(usize, usize), u64>>,
+    /// In a run: what there is to report if it ends here.
+    pub(super) open: Vec<Finding>,
     pub(super) promises: Vec<WordPromised>,
     /// The last threads that have left, and whose place is taken, of those that observed what they did not acquire.
     pub(super) past: VecDeque<ThreadClock>,
@@ -228,8 +236,8 @@ pub(super) struct Engine {
     pub(super) threads: usize,
     pub(super) model: Model,
     pub(super) grid: Option<GridState>,
-    /// Others follow that finish what this launch begins.
-    pub(super) part_of_run: bool,
+    /// Whether this launch is one of several that are one run.
+    pub(super) in_run: bool,
     pub(super) state: RefCell<State>,
     /// The thread that runs unwinds.
     pub(super) abandoned: Cell<bool>,
@@ -267,7 +275,7 @@ impl Engine {
             threads: plan.threads,
             model,
             grid,
-            part_of_run: plan.part_of_run,
+            in_run: plan.run.is_some(),
             state: RefCell::new(State {
                 threads: Vec::new(),
                 seats: seats.collect(),
@@ -284,6 +292,9 @@ impl Engine {
                 failure: None,
                 closed: false,
                 coverage: Coverage::default(),
+                passing: Coverage::default(),
+                run_initial: None,
+                open: Vec::new(),
                 promises: Vec::new(),
                 past: VecDeque::new(),
                 left_over,
@@ -585,6 +596,7 @@ impl State {
                 location: NOWHERE,
                 grid_barriers: 0,
                 parity: false,
+                in_phase: false,
                 spin: Spin::default(),
                 inbox: Vec::new(),
             };

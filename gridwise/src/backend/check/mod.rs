@@ -3,14 +3,20 @@
 //! [`model`] is what the machine is made of, [`engine`] runs a launch, [`scheduler`] decides what the machine leaves open,
 //! [`memory`] judges every access. See the `README.md` files beside them; [`crate::check`] is the public side.
 
-use std::{any::Any, cell::Cell, collections::BTreeMap, fmt, panic::Location};
+use std::{
+    any::Any,
+    cell::Cell,
+    collections::{BTreeMap, HashMap},
+    fmt,
+    panic::Location,
+};
 
 use corosensei::stack::DefaultStack;
 
 use crate::{
     check::finding::{Finding, Findings, Kind},
     host::{
-        launch::{LaunchError, LaunchPlan},
+        launch::{LaunchError, LaunchPlan, RunId},
         memory::Memory as HostMemory,
         residency::Limits,
     },
@@ -36,6 +42,7 @@ pub(crate) mod model;
 #[cfg(all(test, not(loom)))]
 pub(crate) mod mutation;
 mod promise;
+mod run;
 pub(crate) mod scheduler;
 
 use acc::Check;
@@ -43,6 +50,7 @@ use engine::{Engine, Failure};
 use memory::{Memory, RegionKind};
 use model::{Model, Schedule};
 use promise::LeftOver;
+use run::Run;
 use scheduler::{Pct, Random, RoundRobin, Scheduler};
 
 thread_local! {
@@ -116,6 +124,20 @@ struct Session {
     findings: Vec<Finding>,
     explored: Explored,
     left_over: LeftOver,
+    /// Runs that are under way, between two of their launches.
+    runs: HashMap<RunId, Run>,
+    runs_begun: u32,
+}
+
+impl Session {
+    /// Keeps findings that are not known yet.
+    fn keep(&mut self, findings: &[Finding]) {
+        for finding in findings {
+            if !self.findings.iter().any(|other| other.is_like(finding)) {
+                self.findings.push(finding.clone());
+            }
+        }
+    }
 }
 
 /// Stacks of coroutines that are not running.
@@ -177,6 +199,8 @@ impl CheckDevice {
                 findings: Vec::new(),
                 explored: Explored::default(),
                 left_over: LeftOver::default(),
+                runs: HashMap::new(),
+                runs_begun: 0,
             }),
         }
     }
@@ -216,6 +240,25 @@ impl CheckDevice {
         } else {
             reserved_shared(threads, self.model().warp_size)
         }
+    }
+
+    /// Begins a run of several launches.
+    pub(crate) fn begin_run(&self) -> RunId {
+        let mut session = lock(&self.session);
+        session.runs_begun = session.runs_begun.wrapping_add(1);
+        RunId::new(session.runs_begun).unwrap_or(RunId::MIN)
+    }
+
+    /// Ends a run. What it promised is looked at if it `succeeded`.
+    pub(crate) fn end_run(&self, run: RunId, kernel: &'static str, succeeded: bool) -> Result<(), LaunchError> {
+        let mut session = lock(&self.session);
+        let findings = session.runs.remove(&run).map(|run| run.open).unwrap_or_default();
+        if !succeeded || findings.is_empty() {
+            return Ok(());
+        }
+        session.keep(&findings);
+        let findings = Findings(findings);
+        Err(LaunchError::Faults { kernel, findings })
     }
 
     /// Makes a buffer known. It is forgotten when the result is dropped.
@@ -364,12 +407,18 @@ impl CheckDevice {
         };
 
         let left_over = std::mem::take(&mut session.left_over);
-        let engine = Engine::new(plan, model, grid, memory, &regions, scheduler, left_over);
+        let mut engine = Engine::new(plan, model, grid, memory, &regions, scheduler, left_over);
+        if let Some(run) = plan.run.and_then(|run| session.runs.remove(&run)) {
+            engine.resume_run(run);
+        }
         let before = RUNNING_ON.replace(self);
         let run = engine.run(body, &mut session.stacks.0);
         RUNNING_ON.set(before);
         let elapsed = engine.elapsed();
-        let state = engine.state.into_inner();
+        let mut state = engine.state.into_inner();
+        if let Some(run) = plan.run {
+            session.runs.insert(run, state.leave_run());
+        }
         session.scheduler = Some(state.scheduler);
         session.left_over = state.left_over;
         session.explored.launches += 1;
@@ -397,11 +446,7 @@ impl CheckDevice {
             }
             _ => {}
         }
-        for finding in &findings {
-            if !session.findings.iter().any(|other| other.is_like(finding)) {
-                session.findings.push(finding.clone());
-            }
-        }
+        session.keep(&findings);
         let common = match findings.as_slice() {
             [] => return Ok(()),
             [alone] => as_elsewhere(alone),

@@ -261,6 +261,17 @@ impl Memory {
         hit
     }
 
+    /// How many regions there are.
+    pub(crate) fn regions(&self) -> usize {
+        self.regions.len()
+    }
+
+    /// The offsets of the words of a region, and what they held when they were first used.
+    pub(crate) fn initial_of_words(&self, region: usize) -> impl Iterator<Item = (usize, u64)> {
+        let words = self.regions[region].words.iter();
+        words.map(|(offset, word)| (*offset, word.initial))
+    }
+
     pub(crate) fn kind(&self, region: usize) -> RegionKind {
         self.regions[region].kind
     }
