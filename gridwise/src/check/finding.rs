@@ -310,6 +310,9 @@ pub enum Kind {
     GridBarrierUneven,
     /// All wait, and blocks that might help cannot start before one of them ends.
     NeverStarted,
+    /// All wait for a block that has started and that the device has stopped, as one without
+    /// [`progress`](crate::check::Model::progress) may.
+    NoProgress,
     /// A thread waits for a value that was there and is gone.
     LostWakeUp,
     /// All wait, and nobody is left to store what they wait for.
@@ -344,6 +347,7 @@ impl Kind {
             Self::LeftBeforeBarrier => "left_before_barrier",
             Self::GridBarrierUneven => "grid_barrier_uneven",
             Self::NeverStarted => "never_started",
+            Self::NoProgress => "no_progress",
             Self::LostWakeUp => "lost_wake_up",
             Self::Deadlock => "deadlock",
             Self::EndlessSpin => "endless_spin",
@@ -370,6 +374,7 @@ impl fmt::Display for Kind {
             Self::LeftBeforeBarrier => "threads left before a barrier of their block or warp",
             Self::GridBarrierUneven => "grid barrier reached unequally often",
             Self::NeverStarted => "wait for a block that cannot start",
+            Self::NoProgress => "wait for a block that the device has stopped",
             Self::LostWakeUp => "lost wake-up",
             Self::Deadlock => "deadlock",
             Self::EndlessSpin => "spin without end",

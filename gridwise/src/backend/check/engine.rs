@@ -21,6 +21,7 @@ use super::{
     coverage::Coverage,
     memory::{Extent, Memory, ThreadClock, clock::ThreadId},
     model::{BlockOrder, Model},
+    progress::Progress,
     promise::{LeftOver, WordPromised},
     scheduler::{Candidate, Scheduler, Step},
 };
@@ -70,6 +71,8 @@ pub(super) enum Standing {
     Runnable,
     /// Loads the same words over and over.
     Spinning,
+    /// Could run, but the device has stopped its block.
+    Stopped,
     /// Could run, but a lane of its warp waits, and lanes run in lock step.
     Held,
     Waiting(Waiting),
@@ -166,6 +169,7 @@ pub(super) struct State {
     /// The threads that left the kernel, where they were last seen and how many grid barriers they had entered: one a block.
     pub(super) gone: BTreeMap<u32, (Place, u64)>,
     pub(super) failure: Option<Failure>,
+    pub(super) progress: Progress,
     /// Nothing is reported any more.
     closed: bool,
     pub(super) coverage: Coverage,
@@ -290,6 +294,7 @@ impl Engine {
                 rounds: HashMap::new(),
                 gone: BTreeMap::new(),
                 failure: None,
+                progress: Progress::default(),
                 closed: false,
                 coverage: Coverage::default(),
                 passing: Coverage::default(),
@@ -317,6 +322,7 @@ impl Engine {
     pub(super) fn run(&self, body: &dyn Fn(Check<'_>), stacks: &mut Vec<DefaultStack>) -> std::io::Result<()> {
         let mut fibers: Vec<Option<Fiber>> = Vec::new();
         self.state.borrow_mut().scheduler.begin_launch();
+        self.choose_progress();
         let end = loop {
             match self.start_blocks(body, stacks, &mut fibers) {
                 Ok(()) => {}
@@ -324,7 +330,8 @@ impl Engine {
             }
             let next = self.next.take().or_else(|| self.state.borrow_mut().pick());
             let Some(slot) = next else {
-                if !self.state.borrow_mut().wake_spinners() {
+                let mut state = self.state.borrow_mut();
+                if !(state.wake_spinners() || state.go_on()) {
                     break Ok(());
                 }
                 continue;
@@ -514,6 +521,7 @@ impl Engine {
         }
         let mut state = self.state.borrow_mut();
         state.announce(slot, step);
+        state.stop_if_due(slot);
         // In lock step a lane that looks again keeps its warp in the loop at once.
         let spins_from = if self.model.lock_step { 1 } else { SPINS_FROM };
         if state.threads[slot as usize].spin.idle >= spins_from {
@@ -654,9 +662,14 @@ impl State {
     }
 
     pub(super) fn make_runnable(&mut self, slot: u32, step: Step) {
+        let has_stopped = self.has_stopped(self.threads[slot as usize].clock.block);
         let thread = &mut self.threads[slot as usize];
-        thread.standing = Standing::Runnable;
         thread.step = step;
+        if has_stopped {
+            thread.standing = Standing::Stopped;
+            return;
+        }
+        thread.standing = Standing::Runnable;
         thread.at = self.runnable.len();
         self.runnable.push(Candidate {
             slot,

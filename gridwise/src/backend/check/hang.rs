@@ -62,7 +62,7 @@ impl State {
         let thread = &self.threads[slot];
         let waits = |what, location| ThreadState::Waiting { what, location };
         let state = match &thread.standing {
-            Standing::Runnable => ThreadState::Running,
+            Standing::Runnable | Standing::Stopped => ThreadState::Running,
             Standing::Spinning => waits(WaitFor::Spin, thread.location),
             Standing::Held => waits(WaitFor::Warp, thread.location),
             Standing::Left => ThreadState::Left,
@@ -121,6 +121,11 @@ impl State {
             let base = slot / engine.threads as u32 * engine.threads as u32;
             base..base + engine.threads as u32
         };
+        let stopped = |standing: &Standing| matches!(standing, Standing::Stopped);
+        let waits = |standing: &Standing| matches!(standing, Standing::Waiting(_) | Standing::Spinning);
+        if let (Some(stopped), Some(waits)) = (find(&stopped), find(&waits)) {
+            return (Kind::NoProgress, self.stood(waits), Some(self.stood(stopped)));
+        }
         // Threads of a block that wait for others of it which have left, or wait elsewhere.
         for (meets, deed) in [
             (&at_barrier as &dyn Fn(&Standing) -> bool, Deed::BlockBarrier),

@@ -41,6 +41,7 @@ pub(crate) mod memory;
 pub(crate) mod model;
 #[cfg(all(test, not(loom)))]
 pub(crate) mod mutation;
+mod progress;
 mod promise;
 mod run;
 pub(crate) mod scheduler;

@@ -4,7 +4,7 @@
 //! have reported. The checking device finds every bug within the schedules that the exhibit states, and stays silent about every
 //! twin over ten times as many.
 //!
-//! In each file `fixed` tells the twin from the bug.
+//! In each file `fixed` tells the twin from the bug. The `README.md` beside them lists the classes that have no bug of their own.
 //!
 //! ```
 //! use gridwise::check::gallery::EXHIBITS;
@@ -28,6 +28,7 @@ mod barrier_inside_a_lock;
 mod barrier_not_put_back;
 mod barrier_under_an_index;
 mod block_barrier_for_grid;
+mod block_that_stops;
 mod broadcast_overwritten;
 mod buffers_swapped_once;
 mod bytes_of_a_counter;
@@ -77,6 +78,7 @@ mod leaves_without_a_last_look;
 mod lock_by_every_lane;
 mod locks_in_opposite_order;
 mod look_back_beside_other_work;
+mod machine_shrinks;
 mod more_bins_than_values;
 mod operator_on_padding;
 mod own_barrier_relaxed;
@@ -139,6 +141,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     fewer_multiprocessors::EXHIBIT,
     co_running_kernel::EXHIBIT,
     grid_without_stride::EXHIBIT,
+    machine_shrinks::EXHIBIT,
     persistent_with_barrier::EXHIBIT,
     counter_without_generation::EXHIBIT,
     reset_after_publishing::EXHIBIT,
@@ -190,6 +193,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     tile_by_block_index::EXHIBIT,
     waits_for_a_later_block::EXHIBIT,
     look_back_beside_other_work::EXHIBIT,
+    block_that_stops::EXHIBIT,
     operator_on_padding::EXHIBIT,
     last_tile_in_full::EXHIBIT,
     lane_waits_for_lane::EXHIBIT,
