@@ -113,6 +113,17 @@ fn residency_is_that_of_multiprocessors() {
 }
 
 #[test]
+fn presets_run_a_grid_that_fills_a_multiprocessor() {
+    for preset in ["check:h100,mps=1", "check:h20,mps=1", "check:small"] {
+        let device = Device::open(preset).unwrap();
+        let mut data = device.zeroed(2048).unwrap();
+        let data = data.span_mut();
+        let kernel = Meet { data, rounds: 1 };
+        device.queue().launch_cooperative(Blocks::Resident, kernel).unwrap();
+    }
+}
+
+#[test]
 fn resources_may_change_between_launches() {
     let device = Device::check(Model::small()).unwrap();
     let queue = device.queue();

@@ -180,6 +180,17 @@ pub enum LaunchError {
         /// Bytes of all blocks that run together.
         bytes: usize,
     },
+    /// The system has no stacks for all threads that a checking device would run at a time.
+    #[error(
+        "kernel `{kernel}`: the system has no stacks for {threads} threads at a time, and on a checking device each has one; a \
+         model with fewer multiprocessors needs fewer, as check:h100,mps=4"
+    )]
+    NoStacks {
+        /// The kernel.
+        kernel: &'static str,
+        /// Threads of all blocks that run together.
+        threads: usize,
+    },
     /// A kernel of a device asked for a launch on the same device.
     #[error("kernel `{kernel}`: launched from inside a kernel of the same device, which would wait for itself")]
     Nested {

@@ -426,7 +426,8 @@ impl CheckDevice {
         session.explored.operations += state.steps;
         session.explored.switches += state.switches;
         if run.is_err() {
-            return Err(out_of_memory(plan.threads * seats));
+            let threads = plan.threads * seats;
+            return Err(LaunchError::NoStacks { kernel, threads });
         }
         let mut findings = state.findings;
         match state.failure {
