@@ -1,6 +1,7 @@
 //! Sound protocols of the trade, written by hand: the checking device has nothing to say about them.
 
 use gridwise::{
+    algorithm::{operator::Sum, scan::inclusive_scan},
     check::{Builder, Explore, Model},
     prelude::*,
 };
@@ -286,4 +287,19 @@ impl Protocol for ReadersAndWriter {
 #[test]
 fn a_lock_for_readers_and_a_writer() {
     is_silent(ReadersAndWriter, |data| assert_eq!(data[0], 2));
+}
+
+#[test]
+fn a_scan_of_the_library_where_a_block_may_stop() {
+    const LEN: usize = 3000;
+    let mut model = Model::small();
+    (model.multiprocessors, model.progress) = (4, false);
+    Builder::new().model(model).schedules(20).check(|device| {
+        let queue = device.queue();
+        let input = queue.upload(&vec![1_u32; LEN]).unwrap();
+        let mut out = device.zeroed(LEN).unwrap();
+        inclusive_scan(&queue, input.span(), out.span_mut(), 0, Sum).unwrap();
+        let prefixes: Vec<u32> = (1..=LEN as u32).collect();
+        assert_eq!(queue.download(&out).unwrap(), prefixes);
+    });
 }
