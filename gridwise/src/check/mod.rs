@@ -113,6 +113,11 @@ pub fn reshape(device: &Device, model: Model) -> Result<bool, DeviceError> {
     }))
 }
 
+/// Whether the text is one that [`REPLAY_VARIABLE`] can be set to.
+pub fn is_replay_token(token: &str) -> bool {
+    from_token(token).is_some()
+}
+
 /// The scheduler of the token in the environment, if one is set.
 ///
 /// # Panics
