@@ -9,7 +9,7 @@ use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     ops::Range,
     panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind},
-    sync::atomic::Ordering,
+    sync::{OnceLock, atomic::Ordering},
     time::Instant,
 };
 
@@ -33,6 +33,17 @@ use crate::{
 
 /// Bytes of a coroutine's stack: reserved, and used only as far as the kernel goes.
 const STACK_BYTES: usize = 512 << 10;
+/// Threads that can have a stack at a time. On Linux a stack and its guard are two mappings, of which a program may have so many
+/// and no more; an eighth is left to everybody else, because an allocation that gets none ends the program.
+pub(super) fn most_threads() -> usize {
+    static MOST: OnceLock<usize> = OnceLock::new();
+    *MOST.get_or_init(|| {
+        let mappings = std::fs::read_to_string("/proc/sys/vm/max_map_count");
+        let mappings = mappings.ok().and_then(|text| text.trim().parse::<usize>().ok());
+        mappings.map_or(usize::MAX, |mappings| mappings / 16 * 7)
+    })
+}
+
 /// Every how many operations the clock is read, for the timeout.
 const CLOCK_EVERY: u64 = 4096;
 /// Idle loads in a row after which a thread counts as spinning, and is passed over until somebody stores.

@@ -47,7 +47,7 @@ mod run;
 pub(crate) mod scheduler;
 
 use acc::Check;
-use engine::{Engine, Failure};
+use engine::{Engine, Failure, most_threads};
 use memory::{Memory, RegionKind};
 use model::{Model, Schedule};
 use promise::LeftOver;
@@ -364,6 +364,11 @@ impl CheckDevice {
         let limits = self.limits(usize::MAX);
         let resident = limits.residency(plan.threads, plan.shared_bytes).blocks();
         let seats = resident.saturating_sub(model.held).max(1).min(plan.blocks);
+        let threads = plan.threads * seats;
+        if threads > most_threads() {
+            session.scheduler = Some(scheduler);
+            return Err(LaunchError::NoStacks { kernel, threads });
+        }
         let arena_bytes = plan.shared_bytes.max(1);
         let mut arenas = Vec::new();
         let mut regions = Vec::new();
@@ -426,7 +431,6 @@ impl CheckDevice {
         session.explored.operations += state.steps;
         session.explored.switches += state.switches;
         if run.is_err() {
-            let threads = plan.threads * seats;
             return Err(LaunchError::NoStacks { kernel, threads });
         }
         let mut findings = state.findings;

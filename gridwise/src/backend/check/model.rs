@@ -110,7 +110,7 @@ impl Model {
     /// The shape of an NVIDIA H100 SXM: 132 multiprocessors, warps of 32, 2048 threads and 32 blocks each.
     ///
     /// Each thread that runs has a stack. A grid that fills all of it has 270 336, more than Linux maps for a program unless
-    /// `vm.max_map_count` is raised; what it lets run by default fills 15 multiprocessors.
+    /// `vm.max_map_count` is raised; what it lets run by default fills 13 multiprocessors.
     pub fn h100_like() -> Self {
         Self {
             multiprocessors: 132,
