@@ -5,6 +5,7 @@ use std::{io, path::PathBuf};
 use gridwise::{
     Error,
     algorithm::{solve::SolveError, sparse::CsrError},
+    check,
     host::device::DeviceError,
 };
 
@@ -106,6 +107,16 @@ pub enum Failure {
         name: String,
     },
 
+    /// The schedule that the environment asks for is none.
+    #[error(
+        "{} is `{token}`, which no finding gives; expected the text behind `replay` in a finding, as random:1:0",
+        check::REPLAY_VARIABLE
+    )]
+    Replay {
+        /// What was asked for.
+        token: String,
+    },
+
     /// The gallery is not as it should be.
     #[error("{} not found, {} not silent", plural(*missed, "bug"), plural(*loud, "twin"))]
     Gallery {
@@ -162,6 +173,7 @@ impl Failure {
             | Self::Output(_)
             | Self::SameFile { .. }
             | Self::NoExhibit { .. }
+            | Self::Replay { .. }
             | Self::EmptyRow { .. }
             | Self::Device { .. }
             | Self::Matrix { .. }

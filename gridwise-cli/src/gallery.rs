@@ -1,9 +1,9 @@
 //! `gridwise gallery`: known bugs, and what the checking device says of each.
 
-use std::panic;
+use std::{env, panic};
 
 use gridwise::check::{
-    Report,
+    self, Report,
     gallery::{EXHIBITS, Exhibit},
 };
 use serde::Serialize;
@@ -19,6 +19,12 @@ pub fn run(arguments: &GalleryArguments) -> Result<(), Failure> {
     let exhibits = chosen(&arguments.names)?;
     if arguments.list {
         return console::print(list(&exhibits));
+    }
+    // A panic would say nothing, because exhibits panic too.
+    if let Ok(token) = env::var(check::REPLAY_VARIABLE)
+        && !(token.is_empty() || check::is_replay_token(&token))
+    {
+        return Err(Failure::Replay { token });
     }
     let results = quietly(|| exhibits.iter().map(|exhibit| Shown::of(exhibit)).collect::<Vec<_>>());
     if arguments.json {

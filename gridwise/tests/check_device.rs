@@ -113,6 +113,34 @@ fn residency_is_that_of_multiprocessors() {
 }
 
 #[test]
+fn presets_run_a_grid_that_fills_a_multiprocessor() {
+    for preset in ["check:h100,mps=1", "check:h20,mps=1", "check:small"] {
+        let device = Device::open(preset).unwrap();
+        let mut data = device.zeroed(2048).unwrap();
+        let data = data.span_mut();
+        let kernel = Meet { data, rounds: 1 };
+        device.queue().launch_cooperative(Blocks::Resident, kernel).unwrap();
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_grid_of_more_threads_than_there_are_stacks_is_refused_and_the_device_goes_on() {
+    let device = Device::open("check:h100,mps=65536").unwrap();
+    let queue = device.queue();
+    let mut data = device.zeroed(128).unwrap();
+    let mut launch = |blocks: Blocks| {
+        let data = data.span_mut();
+        queue.launch_cooperative(blocks, Meet { data, rounds: 1 })
+    };
+    match launch(Blocks::Resident) {
+        Err(LaunchError::NoStacks { threads, .. }) => assert_eq!(threads, 65536 * 2048),
+        other => panic!("{other:?}"),
+    }
+    launch(Blocks::Exactly(1)).unwrap();
+}
+
+#[test]
 fn resources_may_change_between_launches() {
     let device = Device::check(Model::small()).unwrap();
     let queue = device.queue();

@@ -35,6 +35,26 @@ fn wrong_usage_ends_with_2_and_says_what_was_expected() {
 }
 
 #[test]
+fn a_schedule_that_is_none_is_refused_and_one_of_a_finding_runs_alone() {
+    let gallery = |token| outcome(command(["gallery", "torn_read"]).env("GRIDWISE_CHECK_REPLAY", token));
+    let refused = gallery("fast");
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
+    assert!(
+        refused.stderr.contains("GRIDWISE_CHECK_REPLAY is `fast`"),
+        "{refused:?}"
+    );
+
+    let found = words("gallery torn_read").stdout;
+    let (_, token) = found
+        .split_once("GRIDWISE_CHECK_REPLAY=")
+        .expect("a finding has a token");
+    let again = gallery(token.split_whitespace().next().unwrap());
+    assert_eq!(again.code, Some(0), "{again:?}");
+    let one = ["unfinished work", "1 schedule, 1 launch"];
+    assert!(one.iter().all(|text| again.stdout.contains(text)), "{again:?}");
+}
+
+#[test]
 fn help_names_every_option_and_ends_with_0() {
     let outcome = words("help solve");
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");

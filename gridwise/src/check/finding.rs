@@ -69,6 +69,8 @@ pub enum Deed {
     Warp,
     /// Left the kernel.
     Left,
+    /// Left the kernel before it did anything that the device sees: the location says nothing.
+    LeftAtOnce,
     /// Waited, or was about to go on.
     Stood,
     /// Panicked.
@@ -78,6 +80,9 @@ pub enum Deed {
     /// Made the last store of the launch.
     StoredLast,
 }
+
+/// Where a thread is that has done nothing yet.
+pub(crate) const NOWHERE: &Location<'static> = Location::caller();
 
 /// One side of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +100,10 @@ pub struct Place {
 
 impl Place {
     pub(crate) fn new(location: &'static Location<'static>, block: u32, thread: u32, deed: Deed) -> Self {
+        let deed = match deed {
+            Deed::Left if location == NOWHERE => Deed::LeftAtOnce,
+            deed => deed,
+        };
         Self {
             location,
             block: block as usize,
@@ -126,6 +135,10 @@ impl fmt::Display for Place {
             Deed::GridBarrier(before) => write!(f, "grid barrier number {before}")?,
             Deed::Warp => f.write_str("warp exchange")?,
             Deed::Left => f.write_str("left the kernel, last seen")?,
+            Deed::LeftAtOnce => {
+                let what = "left the kernel before anything that this device sees";
+                return write!(f, "{what}, block {block}, thread {thread}");
+            }
             Deed::Stood => f.write_str("stood")?,
             Deed::Panicked => f.write_str("panicked, last seen")?,
             Deed::Promised => f.write_str("promise")?,
@@ -148,12 +161,14 @@ pub enum Memory {
         /// Index of the element.
         index: usize,
     },
-    /// A byte of a block's shared memory.
+    /// An element of an array in a block's shared memory.
     Shared {
         /// The block.
         block: usize,
-        /// Offset in the kernel's own shared memory.
-        byte: usize,
+        /// Number of the array in the kernel's `Shared`.
+        array: usize,
+        /// Index of the element.
+        index: usize,
     },
     /// The scratch of block collectives.
     Collective {
@@ -177,7 +192,9 @@ impl fmt::Display for Memory {
             Self::Buffer { number, made_at, index } => {
                 write!(f, "element {index} of buffer {number}, made at {made_at}")
             }
-            Self::Shared { block, byte } => write!(f, "byte {byte} of the shared memory of block {block}"),
+            Self::Shared { block, array, index } => {
+                write!(f, "element {index} of shared array {array} of block {block}")
+            }
             Self::Collective { block } => write!(f, "the scratch for collectives of block {block}"),
             Self::GridBarrier { word } => write!(f, "word {word} of the grid barrier"),
             Self::GridReduction => f.write_str("the slots of grid reductions"),
@@ -205,39 +222,67 @@ pub enum Missing {
         /// Whether the load lacks acquire.
         acquire: bool,
     },
-    /// As `Order`, through threads between the two: one of them loaded what was released, but did not acquire.
+    /// As `Order`, through threads between the two: one of them loaded what was released, but did not acquire. The load is too
+    /// long ago to be named.
     Acquire,
-    /// The earlier thread released and the later acquired, but one of them at too narrow a scope.
-    WiderScope,
+    /// What the earlier thread did was released, and loaded, but at the scope of one block.
+    WiderScope {
+        /// The store or fence that released at block scope, if one did.
+        release: Option<&'static Location<'static>>,
+        /// The load or fence at block scope, if one was. If both are `None`, it is too long ago to be named.
+        acquire: Option<&'static Location<'static>>,
+    },
+    /// Both accesses are atomic, and in different blocks, but towards that other block one of them is not.
+    AtomicScope {
+        /// Whether the first has block scope.
+        first: bool,
+        /// Whether the second has block scope.
+        second: bool,
+    },
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let parts = |f: &mut fmt::Formatter<'_>, parts: [Option<String>; 2]| {
+            f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
+        };
+        match self {
             Self::Order {
                 store,
                 load,
                 release,
                 acquire,
-            } => {
-                if *release {
-                    write!(f, "the store at {store} needs Release, or a release fence before it")?;
-                }
-                if *release && *acquire {
-                    f.write_str("; ")?;
-                }
-                if *acquire {
-                    write!(f, "the load at {load} needs Acquire, or an acquire fence after it")?;
-                }
-                return Ok(());
+            } => parts(
+                f,
+                [
+                    release.then(|| format!("the store at {store} needs Release, or a release fence before it")),
+                    acquire.then(|| format!("the load at {load} needs Acquire, or an acquire fence after it")),
+                ],
+            ),
+            Self::BlockBarrier => f.write_str("nothing orders the two threads of the block; a block barrier would"),
+            Self::GridBarrier => f.write_str(
+                "nothing orders the two blocks; a grid barrier would, or a release that the other acquires, at device scope",
+            ),
+            Self::Acquire => f.write_str("the value that the first released was loaded, but not with acquire"),
+            Self::WiderScope {
+                release: None,
+                acquire: None,
+            } => f.write_str("there is a release and an acquire, but one has the scope of its block alone"),
+            Self::WiderScope { release, acquire } => {
+                let told = |what, at: &Option<_>| {
+                    at.map(|at: &Location<'_>| format!("the {what} at {at} has the scope of its block, and needs device scope"))
+                };
+                parts(f, [told("release", release), told("acquire", acquire)])
             }
-            Self::BlockBarrier => "nothing orders the two threads of the block; a block barrier would",
-            Self::GridBarrier => {
-                "nothing orders the two blocks; a grid barrier would, or a release that the other acquires, at device scope"
+            Self::AtomicScope { first, second } => {
+                let which = match (first, second) {
+                    (true, true) => "both have the scope of their block, and need device scope",
+                    (true, false) => "the first has the scope of its block, and needs device scope",
+                    _ => "the second has the scope of its block, and needs device scope",
+                };
+                write!(f, "the two are in different blocks, and not atomic to each other: {which}")
             }
-            Self::Acquire => "the value that the first released was loaded, but not with acquire",
-            Self::WiderScope => "there is a release and an acquire, but one has the scope of its block alone",
-        })
+        }
     }
 }
 
@@ -259,12 +304,15 @@ pub enum Kind {
     OutOfBounds,
     /// Threads of a block, lanes of a warp, or blocks of the grid meet at different barriers.
     BarrierDivergence,
-    /// Threads left the kernel while others of their block wait for them at a block barrier.
+    /// Threads left the kernel while others of their block wait for them at a block barrier or in an exchange of the warp.
     LeftBeforeBarrier,
     /// Blocks reach the grid barrier unequally often.
     GridBarrierUneven,
     /// All wait, and blocks that might help cannot start before one of them ends.
     NeverStarted,
+    /// All wait for a block that has started and that the device has stopped, as one without
+    /// [`progress`](crate::check::Model::progress) may.
+    NoProgress,
     /// A thread waits for a value that was there and is gone.
     LostWakeUp,
     /// All wait, and nobody is left to store what they wait for.
@@ -299,6 +347,7 @@ impl Kind {
             Self::LeftBeforeBarrier => "left_before_barrier",
             Self::GridBarrierUneven => "grid_barrier_uneven",
             Self::NeverStarted => "never_started",
+            Self::NoProgress => "no_progress",
             Self::LostWakeUp => "lost_wake_up",
             Self::Deadlock => "deadlock",
             Self::EndlessSpin => "endless_spin",
@@ -322,9 +371,10 @@ impl fmt::Display for Kind {
             Self::Uninitialised => "read of uninitialised shared memory",
             Self::OutOfBounds => "access out of bounds",
             Self::BarrierDivergence => "different barriers meet",
-            Self::LeftBeforeBarrier => "threads left before a block barrier",
+            Self::LeftBeforeBarrier => "threads left before a barrier of their block or warp",
             Self::GridBarrierUneven => "grid barrier reached unequally often",
             Self::NeverStarted => "wait for a block that cannot start",
+            Self::NoProgress => "wait for a block that the device has stopped",
             Self::LostWakeUp => "lost wake-up",
             Self::Deadlock => "deadlock",
             Self::EndlessSpin => "spin without end",
@@ -402,18 +452,31 @@ impl fmt::Display for Finding {
         }
         if let Some(missing) = self.missing {
             write!(f, "\n    missing  {missing}")?;
+            let same_block = self.second.is_some_and(|second| second.block == self.first.block);
+            if same_block && matches!(missing, Missing::Order { .. }) {
+                f.write_str("; or a block barrier between the two")?;
+            }
         }
         if let Some(note) = &self.note {
-            write!(f, "\n    note     {note}")?;
+            write!(f, "\n    note     {}", indented(note))?;
         }
         if let Some(hang) = &self.hang {
-            write!(f, "\n    threads  {}", hang.to_string().replace('\n', "\n           "))?;
+            write!(
+                f,
+                "\n    threads  {}",
+                hang.to_string().replace("\n  ", "\n             ")
+            )?;
         }
         if !self.replay.is_empty() {
             write!(f, "\n    replay   GRIDWISE_CHECK_REPLAY={}", self.replay)?;
         }
         Ok(())
     }
+}
+
+/// Lines below the first stand below it.
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n             ")
 }
 
 /// All findings of a launch, for the text of its error.

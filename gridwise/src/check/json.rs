@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::finding::{Finding, Place};
+use super::finding::{Deed, Finding, Place};
 
 /// A JSON value.
 #[derive(Clone, Debug)]
@@ -76,10 +76,12 @@ fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
 }
 
 fn place(place: &Place) -> Json {
+    let seen = place.deed != Deed::LeftAtOnce;
+    let at = |value| if seen { value } else { Json::Null };
     Json::object([
-        ("file", Json::text(place.location.file())),
-        ("line", Json::number(place.location.line().into())),
-        ("column", Json::number(place.location.column().into())),
+        ("file", at(Json::text(place.location.file()))),
+        ("line", at(Json::number(place.location.line().into()))),
+        ("column", at(Json::number(place.location.column().into()))),
         ("block", Json::number(place.block as u64)),
         ("thread", Json::number(place.thread as u64)),
         ("text", Json::text(place)),

@@ -54,10 +54,13 @@
 //! * What a [`Span`](crate::prelude::Span) reads is not seen: nobody may write it during the launch.
 //! * In the fast mode each location remembers four accesses, so a race with a fifth may stay unseen; the exact mode remembers all.
 //! * A launch starts after everything before it and ends before everything after it; two launches never overlap. That two that
-//!   do share a barrier or a queue is kept from happening by their types; what a launch leaves in state that another uses is
-//!   found where kernels promise how they find and leave it.
+//!   do share a barrier or a queue is kept from happening by their types: a view stays on the thread that asks for the launch,
+//!   and what hands out work is borrowed for it. (A kernel may hold references to memory of the host, which no device sees.)
+//!   What a launch leaves in state that another uses is found where kernels promise how they find and leave it.
+//! * Device memory is never uninitialised, on any device; that a launch reads what no launch has written is not found. Shared
+//!   memory is, at the start of each block.
 //! * An index that is covered twice or never, and work that is left, are found where a kernel promises otherwise, and in the
-//!   library's queues.
+//!   library's queues. In phases by relaunch, what `enter` promises is looked at within each launch.
 //! * Faults in host code, in the order of queues and events, or by data that the host changes, are not looked for.
 
 use crate::{
@@ -112,6 +115,11 @@ pub fn reshape(device: &Device, model: Model) -> Result<bool, DeviceError> {
         check.set_model(model);
         true
     }))
+}
+
+/// Whether the text is one that [`REPLAY_VARIABLE`] can be set to.
+pub fn is_replay_token(token: &str) -> bool {
+    from_token(token).is_some()
 }
 
 /// The scheduler of the token in the environment, if one is set.

@@ -97,14 +97,29 @@ impl fmt::Display for Report {
             )?;
         }
         let of_all = if self.complete {
-            ", which are all that matter"
+            match self.schedules {
+                1 => ", the only one that matters",
+                _ => ", which are all that matter",
+            }
         } else {
             ""
         };
         write!(
             f,
-            "\n{} schedules{of_all}, {} launches, {} operations, {} switches, {:.1?}",
-            self.schedules, self.launches, self.operations, self.switches, self.elapsed
+            "\n{}{of_all}, {}, {}, {}, {:.1?}",
+            counted(self.schedules as u64, "schedule"),
+            counted(self.launches, "launch"),
+            counted(self.operations, "operation"),
+            counted(self.switches, "switch"),
+            self.elapsed
         )
+    }
+}
+
+fn counted(number: u64, what: &str) -> String {
+    match (number, what.ends_with("ch")) {
+        (1, _) => format!("1 {what}"),
+        (_, true) => format!("{number} {what}es"),
+        (_, false) => format!("{number} {what}s"),
     }
 }

@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use super::{
     buffer::{AllocationError, Buffer},
     cuda::{CudaOptions, GpuProperties},
-    launch::{Demand, Grid, LaunchError, LaunchPlan, Placement, Terms, plan},
+    launch::{Demand, Grid, LaunchError, LaunchPlan, Placement, RunId, Terms, plan},
     load::LoadError,
     phases::{Costs, CostsKey},
     queue::{Queue, QueueOptions},
@@ -148,6 +148,19 @@ impl Device {
 
     pub(crate) fn of_check(check: CheckDevice) -> Self {
         Self::new(Backend::Check(check))
+    }
+
+    /// Announces launches that are parts of one run, to a device that looks at the run as a whole.
+    pub(crate) fn begin_run(&self) -> Option<RunId> {
+        self.as_check().map(CheckDevice::begin_run)
+    }
+
+    /// The run is over: what it promised is looked at, if it `succeeded`.
+    pub(crate) fn end_run(&self, run: Option<RunId>, kernel: &'static str, succeeded: bool) -> Result<(), LaunchError> {
+        match (self.as_check(), run) {
+            (Some(check), Some(run)) => check.end_run(run, kernel, succeeded),
+            _ => Ok(()),
+        }
     }
 
     /// The checking device behind this, if it is one.

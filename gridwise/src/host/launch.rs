@@ -1,6 +1,6 @@
 //! What a launch asks for, the checks it has to pass, and how it can fail.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use thiserror::Error;
 
@@ -187,6 +187,17 @@ pub enum LaunchError {
         /// Bytes of all blocks that run together.
         bytes: usize,
     },
+    /// The system has no stacks for all threads that a checking device would run at a time.
+    #[error(
+        "kernel `{kernel}`: the system has no stacks for {threads} threads at a time, and on a checking device each has one; a \
+         model with fewer multiprocessors needs fewer, as check:h100,mps=4"
+    )]
+    NoStacks {
+        /// The kernel.
+        kernel: &'static str,
+        /// Threads of all blocks that run together.
+        threads: usize,
+    },
     /// A kernel of a device asked for a launch on the same device.
     #[error("kernel `{kernel}`: launched from inside a kernel of the same device, which would wait for itself")]
     Nested {
@@ -292,8 +303,11 @@ pub(crate) struct LaunchPlan {
     pub(crate) dynamic_len: usize,
     pub(crate) barrier: BarrierShape,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) part_of_run: bool,
+    pub(crate) run: Option<RunId>,
 }
+
+/// Names a run that consists of several launches, on a device that looks at it as a whole.
+pub(crate) type RunId = NonZeroU32;
 
 /// What a kernel needs of a device, whatever its kind.
 #[derive(Clone, Copy, Debug)]
@@ -362,8 +376,8 @@ pub(crate) struct Terms {
     pub(crate) headroom: usize,
     pub(crate) barrier: Option<BarrierShape>,
     pub(crate) timeout: Option<Duration>,
-    /// Others follow that finish what this launch begins.
-    pub(crate) part_of_run: bool,
+    /// The run that this launch is a part of.
+    pub(crate) run: Option<RunId>,
 }
 
 /// Checks a launch. `Ok(None)` is a launch with nothing to do.
@@ -439,6 +453,6 @@ pub(crate) fn plan(
         dynamic_len: demand.dynamic_len,
         barrier: terms.barrier.unwrap_or(BarrierShape::for_blocks(blocks)),
         timeout: terms.timeout,
-        part_of_run: terms.part_of_run,
+        run: terms.run,
     }))
 }

@@ -9,7 +9,7 @@ use super::{
     buffer::{Buffer, CopyError},
     device::Device,
     error::Error,
-    launch::{Blocks, Demand, LaunchError, LaunchPlan, Placement, Terms},
+    launch::{Blocks, Demand, LaunchError, LaunchPlan, Placement, RunId, Terms},
     options::Options,
     queue::{Queue, QueueOptions},
     report::HangReport,
@@ -401,12 +401,27 @@ impl Queue {
         start: Instant,
         words: &mut Buffer<u64>,
     ) -> Result<u64, Error> {
+        let run = self.device().begin_run();
+        let steps = self.launch_steps_of(run, phases, plan, options, start, words);
+        self.device().end_run(run, plan.kernel, steps.is_ok())?;
+        steps
+    }
+
+    fn launch_steps_of<P: Phased>(
+        &self,
+        run: Option<RunId>,
+        phases: &P,
+        plan: &LaunchPlan,
+        options: RunOptions,
+        start: Instant,
+        words: &mut Buffer<u64>,
+    ) -> Result<u64, Error> {
         let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
         let mut step = 0;
         loop {
             for index in 0..P::PHASES {
                 let terms = Terms {
-                    part_of_run: true,
+                    run,
                     ..self.what_is_left(plan, start)?
                 };
                 let form = RelaunchForm {

@@ -366,6 +366,10 @@ pub trait Hardware: Copy + Sealed {
     #[inline(always)]
     #[track_caller]
     fn promise_stored_once<T: Pod>(self, _first: Place<T>, _len: usize) {}
+    /// Told that a phase begins, in a launch that does one phase of a run: what was promised before it was promised of that
+    /// launch alone, because every launch of the run promises it again.
+    #[inline(always)]
+    fn phase_begins(self) {}
     /// Told what is promised of a word.
     #[inline(always)]
     #[track_caller]

@@ -264,6 +264,7 @@ unsafe impl<P: Phased> Kernel for RelaunchForm<'_, P> {
         }
         phases().enter(acc, shared);
         acc.sync_block();
+        acc.phase_begins();
         phases().phase(acc, shared, at);
         acc.sync_block();
         phases().leave(acc, shared);

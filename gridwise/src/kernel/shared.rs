@@ -68,6 +68,11 @@ pub trait SharedLayout: Copy + Sealed {
     /// Takes its part of the memory.
     #[doc(hidden)]
     fn place(cursor: &mut SharedCursor) -> Self;
+
+    /// Calls `visit` with the bytes of each array, and those of an element.
+    #[cfg(feature = "std")]
+    #[doc(hidden)]
+    fn arrays(self, visit: &mut dyn FnMut(Range<usize>, usize));
 }
 
 /// `N` elements of shared memory.
@@ -227,6 +232,11 @@ impl<T: Pod> SharedSlice<T> {
         Place::Shared(self.offset)
     }
 
+    #[cfg(feature = "std")]
+    fn visit(self, visit: &mut dyn FnMut(Range<usize>, usize)) {
+        visit(self.offset..self.offset + self.len * size_of::<T>(), size_of::<T>());
+    }
+
     /// Where element `index` lies. The index has been checked.
     #[inline(always)]
     fn offset_of(self, index: usize) -> usize {
@@ -328,6 +338,9 @@ impl<T: Pod> DynamicShared<T> {
 impl Sealed for () {}
 impl SharedLayout for () {
     fn place(_: &mut SharedCursor) {}
+
+    #[cfg(feature = "std")]
+    fn arrays(self, _: &mut dyn FnMut(Range<usize>, usize)) {}
 }
 
 impl<T: Pod, const N: usize> Sealed for SharedArray<T, N> {}
@@ -338,6 +351,11 @@ impl<T: Pod, const N: usize> SharedLayout for SharedArray<T, N> {
             offset: cursor.take::<T>(N),
             _type: PhantomData,
         }
+    }
+
+    #[cfg(feature = "std")]
+    fn arrays(self, visit: &mut dyn FnMut(Range<usize>, usize)) {
+        self.whole().visit(visit);
     }
 }
 
@@ -355,6 +373,11 @@ impl<T: Pod> SharedLayout for DynamicShared<T> {
             },
         }
     }
+
+    #[cfg(feature = "std")]
+    fn arrays(self, visit: &mut dyn FnMut(Range<usize>, usize)) {
+        self.whole().visit(visit);
+    }
 }
 
 macro_rules! tuples {
@@ -362,8 +385,15 @@ macro_rules! tuples {
         impl<$($name: SharedLayout),+> Sealed for ($($name,)+) {}
         impl<$($name: SharedLayout),+> SharedLayout for ($($name,)+) {
             #[inline(always)]
-    fn place(cursor: &mut SharedCursor) -> Self {
+            fn place(cursor: &mut SharedCursor) -> Self {
                 ($($name::place(cursor),)+)
+            }
+
+            #[cfg(feature = "std")]
+            #[allow(non_snake_case)]
+            fn arrays(self, visit: &mut dyn FnMut(Range<usize>, usize)) {
+                let ($($name,)+) = self;
+                $($name.arrays(visit);)+
             }
         }
     )* };

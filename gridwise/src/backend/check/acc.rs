@@ -237,7 +237,9 @@ impl Hardware for Check<'_> {
 
     fn memory_fence(self, order: Ordering, scope: Scope) {
         assert!(order != Ordering::Relaxed, "a fence cannot be relaxed");
-        self.engine.fence(self.yielder, self.slot, order, scope);
+        let location = Location::caller();
+        let how = How { order, scope, location };
+        self.engine.fence(self.yielder, self.slot, how);
     }
 
     fn block_barrier(self, location: &'static Location<'static>) {
@@ -274,6 +276,11 @@ impl Hardware for Check<'_> {
         extent.size *= len;
         self.engine
             .promise_stored_once(self.slot, extent, size_of::<T>(), Location::caller());
+    }
+
+    fn phase_begins(self) {
+        let mut state = self.engine.state.borrow_mut();
+        state.threads[self.slot as usize].in_phase = true;
     }
 
     fn promise_word<T: Word>(self, at: Place<T>, promise: WordPromise) {

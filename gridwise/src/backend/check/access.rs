@@ -7,17 +7,14 @@ use std::{
 
 use super::{
     engine::{Engine, Failure, SPINS_FROM, Standing, State, Suspend, Waiting},
-    memory::{Conflict, Extent, Fault, How, RegionKind},
+    memory::{Extent, How},
     scheduler::Step,
 };
 use crate::{
-    check::finding::{Deed, Finding, Kind, Memory as MemoryPlace, Operation, Place as Spot},
+    check::finding::{Deed, Finding, Kind, Memory as MemoryPlace, NOWHERE, Operation},
     host::error::discard,
     kernel::{Scope, hardware::WaitSite},
 };
-
-/// Bytes of the largest word: larger accesses are of whole slices.
-const LARGEST_WORD: usize = 8;
 
 /// An atomic access, but for its value.
 #[derive(Clone, Copy)]
@@ -207,8 +204,8 @@ impl Engine {
         Ok(before)
     }
 
-    pub(super) fn fence(&self, yielder: &Suspend, slot: u32, order: Ordering, scope: Scope) {
-        let step = if order == Ordering::SeqCst {
+    pub(super) fn fence(&self, yielder: &Suspend, slot: u32, how: How) {
+        let step = if how.order == Ordering::SeqCst {
             Step::Fence
         } else {
             Step::Local
@@ -216,7 +213,7 @@ impl Engine {
         self.point(yielder, slot, step);
         let mut state = self.state.borrow_mut();
         let State { threads, memory, .. } = &mut *state;
-        threads[slot as usize].clock.fence(order, scope, &mut memory.fences);
+        threads[slot as usize].clock.fence(how, &mut memory.fences);
     }
 
     /// Waits until `ready` holds of a value that a load may return.
@@ -394,53 +391,11 @@ impl State {
         let thread = &mut self.threads[slot as usize];
         thread.location = location;
         self.memory.judge(&thread.clock, extent, operation, scope, location);
-        if operation.is_write() && !self.coverage.is_empty() {
+        if operation.is_write() && !(self.coverage.is_empty() && self.passing.is_empty()) {
             self.count_store(engine, slot, extent, operation, scope);
         }
         if !self.memory.faults.is_empty() {
-            self.report_faults(engine, slot, extent, Deed::Access(operation, scope));
-        }
-    }
-
-    #[cold]
-    fn report_faults(&mut self, engine: &Engine, slot: u32, extent: Extent, deed: Deed) {
-        let now = self.place(slot, deed);
-        let memory = self.memory.name(extent, now.block);
-        let is_shared = matches!(self.memory.kind(extent.region), RegionKind::Shared { .. });
-        for fault in std::mem::take(&mut self.memory.faults) {
-            let mut finding = match fault {
-                Fault::Uninitialised => Finding::new(Kind::Uninitialised, engine.kernel, now),
-                Fault::Unordered {
-                    earlier,
-                    conflict,
-                    missing,
-                } => {
-                    use crate::check::finding::Missing;
-                    let kind = match conflict {
-                        Conflict::Size => Kind::MixedSize,
-                        Conflict::Scope => Kind::ScopeTooNarrow,
-                        Conflict::Race if missing == Missing::WiderScope => Kind::ScopeTooNarrow,
-                        Conflict::Race if is_shared => Kind::SharedRace,
-                        Conflict::Race => Kind::GlobalRace,
-                    };
-                    let deed = Deed::Access(earlier.operation, earlier.scope);
-                    let place = Spot::new(earlier.location, earlier.block, earlier.thread, deed);
-                    let mut finding = Finding::new(kind, engine.kernel, place);
-                    finding.second = Some(now);
-                    let sizes = (usize::from(earlier.size), extent.size);
-                    if sizes.0 != sizes.1 && sizes.0.max(sizes.1) <= LARGEST_WORD {
-                        finding.note = Some(format!("the first is of {} bytes, the second of {}", sizes.0, sizes.1));
-                    }
-                    finding.missing = Some(if conflict == Conflict::Scope {
-                        Missing::WiderScope
-                    } else {
-                        missing
-                    });
-                    finding
-                }
-            };
-            finding.memory = Some(memory);
-            self.report(finding);
+            self.report_faults(engine, slot, extent, (operation, scope));
         }
     }
 
@@ -450,7 +405,12 @@ impl State {
         for lane in first..first + lanes as u32 {
             if matches!(self.threads[lane as usize].standing, Standing::Runnable) {
                 self.unlist(lane);
-                self.threads[lane as usize].standing = Standing::Held;
+                let at = self.threads[slot as usize].location;
+                let held = &mut self.threads[lane as usize];
+                held.standing = Standing::Held;
+                if held.location == NOWHERE {
+                    held.location = at;
+                }
             }
         }
     }

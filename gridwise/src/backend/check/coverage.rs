@@ -64,6 +64,17 @@ impl Coverage {
         self.promises.is_empty()
     }
 
+    /// Regions have new numbers; what is in one that is gone is forgotten.
+    pub(super) fn renumber(&mut self, now: impl Fn(usize) -> Option<usize>) {
+        self.promises.retain_mut(|promise| match now(promise.extent.region) {
+            Some(region) => {
+                promise.extent.region = region;
+                true
+            }
+            None => false,
+        });
+    }
+
     /// A thread promises: what it stores from now on counts.
     pub(super) fn promise(&mut self, thread: ThreadId, extent: Extent, element_bytes: usize, by: Place) {
         let at = self.promises.iter().position(|promise| promise.extent == extent);

@@ -6,10 +6,10 @@
 use std::{
     any::Any,
     cell::{Cell, RefCell},
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, VecDeque},
     ops::Range,
     panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind},
-    sync::atomic::Ordering,
+    sync::{OnceLock, atomic::Ordering},
     time::Instant,
 };
 
@@ -21,11 +21,12 @@ use super::{
     coverage::Coverage,
     memory::{Extent, Memory, ThreadClock, clock::ThreadId},
     model::{BlockOrder, Model},
+    progress::Progress,
     promise::{LeftOver, WordPromised},
     scheduler::{Candidate, Scheduler, Step},
 };
 use crate::{
-    check::finding::{Deed, Finding, Kind, Place},
+    check::finding::{Deed, Finding, Kind, NOWHERE, Place},
     host::{
         error::{discard, panic_message},
         launch::LaunchPlan,
@@ -36,6 +37,17 @@ use crate::{
 
 /// Bytes of a coroutine's stack: reserved, and used only as far as the kernel goes.
 const STACK_BYTES: usize = 512 << 10;
+/// Threads that can have a stack at a time. On Linux a stack and its guard are two mappings, of which a program may have so many
+/// and no more; an eighth is left to everybody else, because an allocation that gets none ends the program.
+pub(super) fn most_threads() -> usize {
+    static MOST: OnceLock<usize> = OnceLock::new();
+    *MOST.get_or_init(|| {
+        let mappings = std::fs::read_to_string("/proc/sys/vm/max_map_count");
+        let mappings = mappings.ok().and_then(|text| text.trim().parse::<usize>().ok());
+        mappings.map_or(usize::MAX, |mappings| mappings / 16 * 7)
+    })
+}
+
 /// Every how many operations the clock is read, for the timeout.
 const CLOCK_EVERY: u64 = 4096;
 /// Idle loads in a row after which a thread counts as spinning, and is passed over until somebody stores.
@@ -48,6 +60,8 @@ pub(super) type Suspend = Yielder<(), ()>;
 
 /// Operations that a thread of a launch that has failed does at most before it leaves.
 const OPERATIONS_AFTER_FAILURE: u64 = 10_000;
+/// Threads that have left of which a launch remembers what they observed.
+const PAST: usize = 64;
 
 /// Unwinds a thread of a launch that has ended otherwise. It is not a panic: the hook does not run.
 pub(super) struct Abandoned;
@@ -72,6 +86,8 @@ pub(super) enum Standing {
     Runnable,
     /// Loads the same words over and over.
     Spinning,
+    /// Could run, but the device has stopped its block.
+    Stopped,
     /// Could run, but a lane of its warp waits, and lanes run in lock step.
     Held,
     Waiting(Waiting),
@@ -88,6 +104,12 @@ pub(super) struct Spin {
 }
 
 impl Spin {
+    /// The word that was loaded last for the first time.
+    pub(super) fn last(&self) -> Option<Extent> {
+        let last = (self.next + self.seen.len() - 1) % self.seen.len();
+        self.seen[last].map(|(extent, _)| extent)
+    }
+
     /// Notes a load that returned that store of a word.
     pub(super) fn note(&mut self, extent: Extent, store: u64) {
         match self.seen.iter_mut().flatten().find(|(seen, _)| *seen == extent) {
@@ -117,6 +139,8 @@ pub(super) struct Thread {
     pub(super) location: &'static Location<'static>,
     pub(super) grid_barriers: u64,
     pub(super) parity: bool,
+    /// Whether it is in a phase of a run of several launches.
+    pub(super) in_phase: bool,
     pub(super) spin: Spin,
     /// What an exchange of its warp brought.
     pub(super) inbox: Vec<u8>,
@@ -160,10 +184,19 @@ pub(super) struct State {
     /// The threads that left the kernel, where they were last seen and how many grid barriers they had entered: one a block.
     pub(super) gone: BTreeMap<u32, (Place, u64)>,
     pub(super) failure: Option<Failure>,
+    pub(super) progress: Progress,
     /// Nothing is reported any more.
     closed: bool,
     pub(super) coverage: Coverage,
+    /// In a run: what is promised of this launch alone.
+    pub(super) passing: Coverage,
+    /// In a run: what words held when it first used them.
+    pub(super) run_initial: Option<HashMap<(usize, usize), u64>>,
+    /// In a run: what there is to report if it ends here.
+    pub(super) open: Vec<Finding>,
     pub(super) promises: Vec<WordPromised>,
+    /// The last threads that have left, and whose place is taken, of those that observed what they did not acquire.
+    pub(super) past: VecDeque<ThreadClock>,
     /// What earlier launches left in words that they promised something of.
     pub(super) left_over: LeftOver,
     unstarted: Unstarted,
@@ -222,8 +255,8 @@ pub(super) struct Engine {
     pub(super) threads: usize,
     pub(super) model: Model,
     pub(super) grid: Option<GridState>,
-    /// Others follow that finish what this launch begins.
-    pub(super) part_of_run: bool,
+    /// Whether this launch is one of several that are one run.
+    pub(super) in_run: bool,
     pub(super) state: RefCell<State>,
     /// The thread that runs unwinds.
     pub(super) abandoned: Cell<bool>,
@@ -261,7 +294,7 @@ impl Engine {
             threads: plan.threads,
             model,
             grid,
-            part_of_run: plan.part_of_run,
+            in_run: plan.run.is_some(),
             state: RefCell::new(State {
                 threads: Vec::new(),
                 seats: seats.collect(),
@@ -276,9 +309,14 @@ impl Engine {
                 rounds: HashMap::new(),
                 gone: BTreeMap::new(),
                 failure: None,
+                progress: Progress::default(),
                 closed: false,
                 coverage: Coverage::default(),
+                passing: Coverage::default(),
+                run_initial: None,
+                open: Vec::new(),
                 promises: Vec::new(),
+                past: VecDeque::new(),
                 left_over,
                 unstarted: Unstarted::new(model.block_order, plan.blocks as u32),
                 free_seats: arenas.len(),
@@ -299,6 +337,7 @@ impl Engine {
     pub(super) fn run(&self, body: &dyn Fn(Check<'_>), stacks: &mut Vec<DefaultStack>) -> std::io::Result<()> {
         let mut fibers: Vec<Option<Fiber>> = Vec::new();
         self.state.borrow_mut().scheduler.begin_launch();
+        self.choose_progress();
         let end = loop {
             match self.start_blocks(body, stacks, &mut fibers) {
                 Ok(()) => {}
@@ -306,7 +345,8 @@ impl Engine {
             }
             let next = self.next.take().or_else(|| self.state.borrow_mut().pick());
             let Some(slot) = next else {
-                if !self.state.borrow_mut().wake_spinners() {
+                let mut state = self.state.borrow_mut();
+                if !(state.wake_spinners() || state.go_on()) {
                     break Ok(());
                 }
                 continue;
@@ -500,7 +540,7 @@ impl Engine {
         let slot = acc.slot();
         state.threads[slot as usize].location = location;
         let mut finding = Finding::new(Kind::OutOfBounds, self.kernel, state.stood(slot));
-        finding.memory = element.and_then(|element| state.name_outside(self, slot, element));
+        finding.memory = element.and_then(|element| state.name_outside(slot, element));
         finding.note = Some(message);
         state.report(finding);
         if state.failure.is_none() {
@@ -527,6 +567,7 @@ impl Engine {
         }
         let mut state = self.state.borrow_mut();
         state.announce(slot, step);
+        state.stop_if_due(slot);
         // In lock step a lane that looks again keeps its warp in the loop at once.
         let spins_from = if self.model.lock_step { 1 } else { SPINS_FROM };
         if state.threads[slot as usize].spin.idle >= spins_from {
@@ -606,14 +647,19 @@ impl State {
                 standing: Standing::Runnable,
                 at: 0,
                 step: Step::Local,
-                location: Location::caller(),
+                location: NOWHERE,
                 grid_barriers: 0,
                 parity: false,
+                in_phase: false,
                 spin: Spin::default(),
                 inbox: Vec::new(),
             };
             if slot < self.threads.len() {
-                self.threads[slot] = new;
+                let past = std::mem::replace(&mut self.threads[slot], new);
+                if past.clock.has_observed() {
+                    self.past.truncate(PAST - 1);
+                    self.past.push_front(past.clock);
+                }
             } else {
                 self.threads.push(new);
             }
@@ -662,9 +708,14 @@ impl State {
     }
 
     pub(super) fn make_runnable(&mut self, slot: u32, step: Step) {
+        let has_stopped = self.has_stopped(self.threads[slot as usize].clock.block);
         let thread = &mut self.threads[slot as usize];
-        thread.standing = Standing::Runnable;
         thread.step = step;
+        if has_stopped {
+            thread.standing = Standing::Stopped;
+            return;
+        }
+        thread.standing = Standing::Runnable;
         thread.at = self.runnable.len();
         self.runnable.push(Candidate {
             slot,

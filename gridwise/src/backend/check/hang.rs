@@ -1,11 +1,17 @@
 //! The end of a launch: who could not go on, and why.
 
-use super::engine::{Engine, Standing, State, Waiting};
+use super::{
+    engine::{Engine, Standing, State, Waiting},
+    memory::{Extent, RegionKind},
+};
 use crate::{
     check::finding::{Deed, Finding, Kind, Place},
     host::report::{HangCause, HangReport, ThreadReport, ThreadState},
     kernel::hardware::WaitFor,
 };
+
+/// Words that a hang tells of.
+const WORDS_TOLD: usize = 4;
 
 impl Engine {
     /// Nobody can run any more, or the launch has failed: says which threads are left, if any.
@@ -24,6 +30,7 @@ impl Engine {
         let (kind, first, second) = state.cause(self, &report);
         let mut finding = Finding::new(kind, self.kernel, first);
         finding.second = second;
+        finding.note = state.words_waited_for();
         finding.hang = Some(report);
         state.report(finding);
         state.failure = Some(super::engine::Failure::Found);
@@ -55,7 +62,7 @@ impl State {
         let thread = &self.threads[slot];
         let waits = |what, location| ThreadState::Waiting { what, location };
         let state = match &thread.standing {
-            Standing::Runnable => ThreadState::Running,
+            Standing::Runnable | Standing::Stopped => ThreadState::Running,
             Standing::Spinning => waits(WaitFor::Spin, thread.location),
             Standing::Held => waits(WaitFor::Warp, thread.location),
             Standing::Left => ThreadState::Left,
@@ -69,6 +76,33 @@ impl State {
             state,
             thread.grid_barriers,
         )
+    }
+
+    /// What the words hold that threads wait for, and who stored that: whatever they wait for did not come after.
+    fn words_waited_for(&mut self) -> Option<String> {
+        let mut words: Vec<(Extent, u32)> = Vec::new();
+        for (slot, thread) in self.threads.iter().enumerate() {
+            let seen = match &thread.standing {
+                Standing::Waiting(Waiting::Word { extent, site, .. }) if site.what == WaitFor::Word => Some(*extent),
+                Standing::Spinning => thread.spin.last(),
+                _ => None,
+            };
+            let is_new = |extent: &Extent| !words.iter().any(|(known, _)| known == extent);
+            let is_told = |extent: &Extent| !matches!(self.memory.kind(extent.region), RegionKind::GridBarrier);
+            if let Some(extent) = seen.filter(is_new).filter(is_told) {
+                words.push((extent, slot as u32));
+            }
+        }
+        let told = words.iter().take(WORDS_TOLD).map(|(extent, slot)| {
+            let block = self.threads[*slot as usize].clock.block as usize;
+            let (value, name) = (self.memory.peek(*extent, 0), self.memory.name(*extent, block));
+            match self.last_store(*extent) {
+                Some(by) => format!("{name} holds {value}: {by}"),
+                None => format!("{name} holds {value}, as when the launch began"),
+            }
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join("\n"))
     }
 
     /// The fault behind a hang, who waits, and whom for.
@@ -87,6 +121,11 @@ impl State {
             let base = slot / engine.threads as u32 * engine.threads as u32;
             base..base + engine.threads as u32
         };
+        let stopped = |standing: &Standing| matches!(standing, Standing::Stopped);
+        let waits = |standing: &Standing| matches!(standing, Standing::Waiting(_) | Standing::Spinning);
+        if let (Some(stopped), Some(waits)) = (find(&stopped), find(&waits)) {
+            return (Kind::NoProgress, self.stood(waits), Some(self.stood(stopped)));
+        }
         // Threads of a block that wait for others of it which have left, or wait elsewhere.
         for (meets, deed) in [
             (&at_barrier as &dyn Fn(&Standing) -> bool, Deed::BlockBarrier),

@@ -3,7 +3,12 @@
 //! [`model`] is what the machine is made of, [`engine`] runs a launch, [`scheduler`] decides what the machine leaves open,
 //! [`memory`] judges every access. See the `README.md` files beside them; [`crate::check`] is the public side.
 
-use std::{any::Any, collections::BTreeMap, fmt, panic::Location};
+use std::{
+    any::Any,
+    collections::{BTreeMap, HashMap},
+    fmt,
+    panic::Location,
+};
 
 use corosensei::stack::DefaultStack;
 
@@ -11,7 +16,7 @@ use crate::{
     backend::nesting::{self, Number},
     check::finding::{Finding, Findings, Kind},
     host::{
-        launch::{LaunchError, LaunchPlan},
+        launch::{LaunchError, LaunchPlan, RunId},
         memory::Memory as HostMemory,
         residency::Limits,
     },
@@ -29,20 +34,24 @@ mod acc;
 mod access;
 mod coverage;
 mod engine;
+mod fault;
 mod hang;
 mod meet;
 pub(crate) mod memory;
 pub(crate) mod model;
 #[cfg(all(test, not(loom)))]
 pub(crate) mod mutation;
+mod progress;
 mod promise;
+mod run;
 pub(crate) mod scheduler;
 
 use acc::Check;
-use engine::{Engine, Failure};
+use engine::{Engine, Failure, most_threads};
 use memory::{Memory, RegionKind};
 use model::{Model, Schedule};
 use promise::LeftOver;
+use run::Run;
 use scheduler::{Pct, Random, RoundRobin, Scheduler};
 
 /// Unwinds a thread that has used an index which is none. It is not a panic: the hook does not run.
@@ -112,6 +121,20 @@ struct Session {
     findings: Vec<Finding>,
     explored: Explored,
     left_over: LeftOver,
+    /// Runs that are under way, between two of their launches.
+    runs: HashMap<RunId, Run>,
+    runs_begun: u32,
+}
+
+impl Session {
+    /// Keeps findings that are not known yet.
+    fn keep(&mut self, findings: &[Finding]) {
+        for finding in findings {
+            if !self.findings.iter().any(|other| other.is_like(finding)) {
+                self.findings.push(finding.clone());
+            }
+        }
+    }
 }
 
 /// Stacks of coroutines that are not running.
@@ -174,6 +197,8 @@ impl CheckDevice {
                 findings: Vec::new(),
                 explored: Explored::default(),
                 left_over: LeftOver::default(),
+                runs: HashMap::new(),
+                runs_begun: 0,
             }),
         }
     }
@@ -220,6 +245,25 @@ impl CheckDevice {
         }
     }
 
+    /// Begins a run of several launches.
+    pub(crate) fn begin_run(&self) -> RunId {
+        let mut session = lock(&self.session);
+        session.runs_begun = session.runs_begun.wrapping_add(1);
+        RunId::new(session.runs_begun).unwrap_or(RunId::MIN)
+    }
+
+    /// Ends a run. What it promised is looked at if it `succeeded`.
+    pub(crate) fn end_run(&self, run: RunId, kernel: &'static str, succeeded: bool) -> Result<(), LaunchError> {
+        let mut session = lock(&self.session);
+        let findings = session.runs.remove(&run).map(|run| run.open).unwrap_or_default();
+        if !succeeded || findings.is_empty() {
+            return Ok(());
+        }
+        session.keep(&findings);
+        let findings = Findings(findings);
+        Err(LaunchError::Faults { kernel, findings })
+    }
+
     /// Makes a buffer known. It is forgotten when the result is dropped.
     pub(crate) fn adopt(
         &self,
@@ -258,7 +302,7 @@ impl CheckDevice {
     /// Runs a plain launch. The plan has been checked.
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let reserved = self.reserved(plan.threads);
-        self.fly(plan, false, &|acc| {
+        self.fly::<K::Shared>(plan, false, &|acc| {
             // The library's own tests weaken its protocols, an operation at a time.
             #[cfg(test)]
             let acc = crate::kernel::mutant::Mutated::new(acc);
@@ -271,7 +315,7 @@ impl CheckDevice {
     /// Runs a cooperative launch. The plan has been checked: its blocks are resident together.
     pub(crate) fn launch_cooperative<K: GridKernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let reserved = self.reserved(plan.threads);
-        self.fly(plan, true, &|acc| {
+        self.fly::<K::Shared>(plan, true, &|acc| {
             // As in `launch`.
             #[cfg(test)]
             let acc = crate::kernel::mutant::Mutated::new(acc);
@@ -281,7 +325,13 @@ impl CheckDevice {
         })
     }
 
-    fn fly(&self, plan: &LaunchPlan, cooperative: bool, body: &dyn Fn(Check<'_>)) -> Result<(), LaunchError> {
+    /// Runs a launch of a kernel with the shared memory `S`.
+    fn fly<S: SharedLayout>(
+        &self,
+        plan: &LaunchPlan,
+        cooperative: bool,
+        body: &dyn Fn(Check<'_>),
+    ) -> Result<(), LaunchError> {
         let kernel = plan.kernel;
         if self.runs_here() {
             return Err(LaunchError::Nested { kernel });
@@ -309,10 +359,18 @@ impl CheckDevice {
             memory.add(start, entry.bytes, kind);
         }
 
+        let shared: S = shared_of(self.reserved(plan.threads), plan.dynamic_len);
+        shared.arrays(&mut |bytes, element_bytes| memory.add_shared_array(bytes, element_bytes));
+
         // What blocks hold lives until the launch is over.
         let limits = self.limits(usize::MAX);
         let resident = limits.residency(plan.threads, plan.shared_bytes).blocks();
         let seats = resident.saturating_sub(model.held).max(1).min(plan.blocks);
+        let threads = plan.threads * seats;
+        if threads > most_threads() {
+            session.scheduler = Some(scheduler);
+            return Err(LaunchError::NoStacks { kernel, threads });
+        }
         let arena_bytes = plan.shared_bytes.max(1);
         let mut arenas = Vec::new();
         let mut regions = Vec::new();
@@ -360,17 +418,23 @@ impl CheckDevice {
         };
 
         let left_over = std::mem::take(&mut session.left_over);
-        let engine = Engine::new(plan, model, grid, memory, &regions, scheduler, left_over);
+        let mut engine = Engine::new(plan, model, grid, memory, &regions, scheduler, left_over);
+        if let Some(run) = plan.run.and_then(|run| session.runs.remove(&run)) {
+            engine.resume_run(run);
+        }
         let run = nesting::inside(self.number, || engine.run(body, &mut session.stacks.0));
         let elapsed = engine.elapsed();
-        let state = engine.state.into_inner();
+        let mut state = engine.state.into_inner();
+        if let Some(run) = plan.run {
+            session.runs.insert(run, state.leave_run());
+        }
         session.scheduler = Some(state.scheduler);
         session.left_over = state.left_over;
         session.explored.launches += 1;
         session.explored.operations += state.steps;
         session.explored.switches += state.switches;
         if run.is_err() {
-            return Err(out_of_memory(plan.threads * seats));
+            return Err(LaunchError::NoStacks { kernel, threads });
         }
         let mut findings = state.findings;
         match state.failure {
@@ -391,11 +455,7 @@ impl CheckDevice {
             }
             _ => {}
         }
-        for finding in &findings {
-            if !session.findings.iter().any(|other| other.is_like(finding)) {
-                session.findings.push(finding.clone());
-            }
-        }
+        session.keep(&findings);
         let common = match findings.as_slice() {
             [] => return Ok(()),
             [alone] => as_elsewhere(alone),

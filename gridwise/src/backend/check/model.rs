@@ -35,7 +35,7 @@ pub enum Schedule {
 ///
 /// As text, for [`Device::open`](crate::prelude::Device::open): `check`, or `check:` and any of the settings below, separated
 /// by commas: `small`, `h100`, `h20` (presets, first), `mps=2` (multiprocessors), `blocks=1` (resident on each), `threads=4` (a
-/// block's, where a launch does not say), `warp=1`, `shared=102400`, `threads_per_mp=1024`, `shared_per_mp=102400`, `lockstep=on|off`, `order=ascending|descending|random`,
+/// block's, where a launch does not say), `warp=1`, `shared=102400`, `threads_per_mp=1024`, `shared_per_mp=102400`, `lockstep=on|off`, `progress=on|off`, `order=ascending|descending|random`,
 /// `weak=on|off`, `exact=on|off`, `schedule=random|pct|round_robin`, `seed=1`, `steps=1000000`, `held=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -54,6 +54,9 @@ pub struct Model {
     pub warp_size: usize,
     /// Whether the lanes of a warp run in lock step: a lane that waits for a word then holds up its whole warp.
     pub lock_step: bool,
+    /// Whether a block that has started goes on until it ends, as NVIDIA's devices let it. Without, one block of a launch may stop
+    /// somewhere until all others have ended, so that nobody may wait for a block at all.
+    pub progress: bool,
     /// Bytes of shared memory that a block can have.
     pub shared_bytes: usize,
     /// Bytes of shared memory that all blocks of a multiprocessor have together.
@@ -91,6 +94,7 @@ impl Model {
             threads_per_block: 4,
             warp_size: 1,
             lock_step: false,
+            progress: true,
             shared_bytes: 100 << 10,
             shared_bytes_per_multiprocessor: 100 << 10,
             block_order: BlockOrder::Ascending,
@@ -104,6 +108,9 @@ impl Model {
     }
 
     /// The shape of an NVIDIA H100 SXM: 132 multiprocessors, warps of 32, 2048 threads and 32 blocks each.
+    ///
+    /// Each thread that runs has a stack. A grid that fills all of it has 270 336, more than Linux maps for a program unless
+    /// `vm.max_map_count` is raised; what it lets run by default fills 13 multiprocessors.
     pub fn h100_like() -> Self {
         Self {
             multiprocessors: 132,
@@ -206,6 +213,7 @@ impl FromStr for Model {
                         model.shared_bytes_per_multiprocessor.max(model.shared_bytes);
                 }
                 ("lockstep", _) => model.lock_step = switch()?,
+                ("progress", _) => model.progress = switch()?,
                 ("weak", _) => model.weak_memory = switch()?,
                 ("exact", _) => model.exact = switch()?,
                 ("order", "ascending") => model.block_order = BlockOrder::Ascending,
@@ -252,6 +260,7 @@ impl fmt::Display for Model {
         }
         let switches = [
             ("lockstep", self.lock_step, small.lock_step),
+            ("progress", self.progress, small.progress),
             ("weak", self.weak_memory, small.weak_memory),
             ("exact", self.exact, small.exact),
         ];

@@ -5,7 +5,7 @@ use std::{collections::HashMap, panic::Location};
 use super::{
     Element,
     coverage::{Store, Twice},
-    engine::{Engine, State},
+    engine::{Engine, State, Thread},
     memory::{Extent, RegionKind},
 };
 use crate::{
@@ -21,6 +21,14 @@ pub(super) struct WordPromised {
     by: Place,
 }
 
+impl WordPromised {
+    /// The same, where regions have new numbers; `None` if its region is gone.
+    pub(super) fn renumbered(mut self, now: impl Fn(usize) -> Option<usize>) -> Option<Self> {
+        self.extent.region = now(self.extent.region)?;
+        Some(self)
+    }
+}
+
 /// The last store of a launch to a word that it promised something of, by number of the buffer and offset.
 pub(super) type LeftOver = HashMap<(usize, usize), Place>;
 
@@ -34,8 +42,13 @@ impl Engine {
     ) {
         let mut state = self.state.borrow_mut();
         let by = state.promising(slot, location);
-        let thread = state.threads[slot as usize].id;
-        state.coverage.promise(thread, extent, element_bytes, by);
+        let Thread { id, in_phase, .. } = state.threads[slot as usize];
+        // Outside of a phase every launch of a run promises anew.
+        let coverage = match self.in_run && !in_phase {
+            true => &mut state.passing,
+            false => &mut state.coverage,
+        };
+        coverage.promise(id, extent, element_bytes, by);
     }
 
     pub(super) fn promise_word(
@@ -45,9 +58,6 @@ impl Engine {
         promise: WordPromise,
         location: &'static Location<'static>,
     ) {
-        if self.part_of_run {
-            return;
-        }
         let mut state = self.state.borrow_mut();
         let by = state.promising(slot, location);
         if let WordPromise::BeganAt(value) = promise {
@@ -62,23 +72,42 @@ impl Engine {
         }
     }
 
-    /// At the end of a launch: what was promised, and is not so.
+    /// At the end of a launch: what was promised, and is not so. In a run it may yet become so.
     pub(super) fn settle_promises(&self) {
         let mut state = self.state.borrow_mut();
         state.note_left_over();
         if state.failure.is_some() {
             return;
         }
-        let gaps: Vec<_> = state.coverage.gaps().collect();
-        for gap in gaps {
-            let mut finding = Finding::new(Kind::NeverCovered, self.kernel, gap.by);
-            finding.memory = Some(state.memory.name(gap.element, gap.by.block));
+        for mut finding in state.broken_promises(self.kernel) {
+            if self.in_run {
+                finding.replay = state.scheduler.token();
+                state.open.push(finding);
+            } else {
+                state.report(finding);
+            }
+        }
+    }
+}
+
+impl State {
+    fn promising(&mut self, slot: u32, location: &'static Location<'static>) -> Place {
+        self.threads[slot as usize].location = location;
+        self.place(slot, Deed::Promised)
+    }
+
+    /// What is promised of the end, and not so.
+    fn broken_promises(&mut self, kernel: &'static str) -> Vec<Finding> {
+        let mut broken = Vec::new();
+        for gap in self.coverage.gaps() {
+            let mut finding = Finding::new(Kind::NeverCovered, kernel, gap.by);
+            finding.memory = Some(self.memory.name(gap.element, gap.by.block));
             finding.note = Some(gap.text);
-            state.report(finding);
+            broken.push(finding);
         }
         let mut unfinished: Vec<&Location<'static>> = Vec::new();
-        for WordPromised { extent, promise, by } in state.promises.clone() {
-            let now = state.memory.peek(extent, 0);
+        for WordPromised { extent, promise, by } in self.promises.clone() {
+            let now = self.memory.peek(extent, 0);
             let note = match promise {
                 WordPromise::EndsAt(value) if now != value => {
                     format!("it holds {now} at the end of the launch, and {value} is promised")
@@ -93,23 +122,25 @@ impl Engine {
                 continue;
             }
             unfinished.push(by.location);
-            let mut finding = Finding::new(Kind::UnfinishedWork, self.kernel, by);
-            finding.second = state.last_store(extent);
-            finding.memory = Some(state.memory.name(extent, by.block));
+            let mut finding = Finding::new(Kind::UnfinishedWork, kernel, by);
+            finding.second = self
+                .left_over_key(extent)
+                .and_then(|key| self.left_over.get(&key))
+                .copied();
+            finding.memory = Some(self.memory.name(extent, by.block));
             finding.note = Some(note);
-            state.report(finding);
+            broken.push(finding);
         }
-    }
-}
-
-impl State {
-    fn promising(&mut self, slot: u32, location: &'static Location<'static>) -> Place {
-        self.threads[slot as usize].location = location;
-        self.place(slot, Deed::Promised)
+        broken
     }
 
     fn compare_beginning(&mut self, engine: &Engine, extent: Extent, value: u64, by: Place) {
-        let began = self.memory.initial(extent);
+        let of_run = self.left_over_key(extent);
+        let of_run = self
+            .run_initial
+            .as_ref()
+            .and_then(|initial| initial.get(&of_run?).copied());
+        let began = of_run.unwrap_or_else(|| self.memory.initial(extent));
         if began == value {
             return;
         }
@@ -143,7 +174,7 @@ impl State {
         }
     }
 
-    fn last_store(&mut self, extent: Extent) -> Option<Place> {
+    pub(super) fn last_store(&mut self, extent: Extent) -> Option<Place> {
         let by = self.memory.last_writer(extent)?;
         Some(Place::new(by.location, by.block, by.thread, Deed::StoredLast))
     }
@@ -165,7 +196,8 @@ impl State {
             thread: thread.clock.thread,
             operation,
         };
-        let Some(twice) = self.coverage.store(thread.id, extent, store) else {
+        let twice = self.coverage.store(thread.id, extent, store);
+        let Some(twice) = twice.or(self.passing.store(thread.id, extent, store)) else {
             return;
         };
         let Twice {
@@ -186,18 +218,17 @@ impl State {
     }
 
     /// How a report names an element beyond a view.
-    pub(super) fn name_outside(&mut self, engine: &Engine, slot: u32, element: Element) -> Option<MemoryPlace> {
-        let start = match element.view {
+    pub(super) fn name_outside(&mut self, slot: u32, element: Element) -> Option<MemoryPlace> {
+        let block = self.threads[slot as usize].clock.block as usize;
+        let beyond = |start: usize| start.saturating_add(element.index.saturating_mul(element.bytes));
+        match element.view {
             // The view may be empty, or of an empty buffer.
-            Ok(address) => self.memory.find(address, 0)?,
-            Err(offset) => Extent {
-                region: self.seats[slot as usize / engine.threads].region,
-                offset,
-                size: 0,
-            },
-        };
-        let offset = start.offset.saturating_add(element.index.saturating_mul(element.bytes));
-        let block = self.threads[slot as usize].clock.block;
-        Some(self.memory.name(Extent { offset, ..start }, block as usize))
+            Ok(address) => {
+                let start = self.memory.find(address, 0)?;
+                let offset = beyond(start.offset);
+                Some(self.memory.name(Extent { offset, ..start }, block))
+            }
+            Err(offset) => Some(self.memory.name_shared(offset, beyond(offset), block)),
+        }
     }
 }

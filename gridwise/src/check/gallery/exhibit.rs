@@ -74,6 +74,7 @@ macro_rules! exhibit {
         $trait:ident on $grid:expr,
         shared $shared:ty
         $(, launches $launches:expr)?
+        $(, between $between:expr)?
         $(, schedules $schedules:expr)?
         $(, model $model:expr)?
         $(,)?
@@ -106,6 +107,10 @@ macro_rules! exhibit {
                     words: words.span_mut(),
                 };
                 $crate::check::gallery::exhibit::exhibit!(@launch $trait, queue, grid(FIXED), kernel)?;
+                $(
+                    let between: fn(&Device) = $between;
+                    between(device);
+                )?
             }
             Ok(())
         }

@@ -4,7 +4,7 @@
 //! have reported. The checking device finds every bug within the schedules that the exhibit states, and stays silent about every
 //! twin over ten times as many.
 //!
-//! In each file `fixed` tells the twin from the bug.
+//! In each file `fixed` tells the twin from the bug. The `README.md` beside them lists the classes that have no bug of their own.
 //!
 //! ```
 //! use gridwise::check::gallery::EXHIBITS;
@@ -28,7 +28,9 @@ mod barrier_inside_a_lock;
 mod barrier_not_put_back;
 mod barrier_under_an_index;
 mod block_barrier_for_grid;
+mod block_that_stops;
 mod broadcast_overwritten;
+mod buffers_swapped_once;
 mod bytes_of_a_counter;
 mod cleared_in_the_kernel;
 mod co_running_kernel;
@@ -37,6 +39,8 @@ mod count_left_over;
 mod counted_at_the_theft;
 mod counter_back_to_zero;
 mod counter_without_generation;
+mod deque_without_fences;
+mod double_checked;
 mod early_return;
 mod empty_row_returns;
 mod everybody_resets;
@@ -73,8 +77,11 @@ mod leader_clears_at_end;
 mod leaves_without_a_last_look;
 mod lock_by_every_lane;
 mod locks_in_opposite_order;
+mod look_back_beside_other_work;
+mod machine_shrinks;
 mod more_bins_than_values;
 mod operator_on_padding;
+mod own_barrier_relaxed;
 mod own_residual;
 mod partner_not_resident;
 mod persistent_with_barrier;
@@ -82,6 +89,7 @@ mod plain_poll;
 mod pop_without_second_barrier;
 mod popped_before_written;
 mod pushed_past_capacity;
+mod readers_leave_relaxed;
 mod reduction_without_barrier;
 mod refill_without_barrier;
 mod relaxed_arrival;
@@ -92,20 +100,29 @@ mod release_then_clear;
 mod repair_in_a_branch;
 mod reset_after_publishing;
 mod reset_lands_late;
+mod residual_cleared_too_early;
 mod roles_at_two_barriers;
+mod round_told_by_a_sum;
+mod scan_in_place;
+mod scratch_over_the_barrier;
 mod scratch_shared_by_reductions;
 mod second_tile_too_early;
 mod segments_of_different_length;
 mod shared_counter_without_atomics;
+mod slot_freed_relaxed;
+mod slots_rotate_too_soon;
 mod spin_lock_by_every_lane;
 mod spin_without_end;
+mod state_in_two_words;
 mod stolen_between_counts;
 mod table_rewritten;
 mod tag_comes_round;
+mod ticket_lock_relaxed;
 mod ticket_read_then_stored;
 mod ticket_without_atomics;
 mod tickets_reset_in_the_kernel;
 mod tile_by_block_index;
+mod torn_read;
 mod two_grid_barriers;
 mod unlock_before_block_barrier;
 mod used_before_initialised;
@@ -114,6 +131,7 @@ mod vote_of_half_a_warp;
 mod vote_orders_no_memory;
 mod votes_at_two_lines;
 mod waits_for_a_later_block;
+mod warp_synchronous;
 
 pub use exhibit::Exhibit;
 
@@ -123,6 +141,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     fewer_multiprocessors::EXHIBIT,
     co_running_kernel::EXHIBIT,
     grid_without_stride::EXHIBIT,
+    machine_shrinks::EXHIBIT,
     persistent_with_barrier::EXHIBIT,
     counter_without_generation::EXHIBIT,
     reset_after_publishing::EXHIBIT,
@@ -134,17 +153,21 @@ pub const EXHIBITS: &[Exhibit] = &[
     flag_erased::EXHIBIT,
     count_left_over::EXHIBIT,
     flags_overlap::EXHIBIT,
+    reset_lands_late::EXHIBIT,
+    slots_rotate_too_soon::EXHIBIT,
     last_by_reading_again::EXHIBIT,
     scratch_shared_by_reductions::EXHIBIT,
+    buffers_swapped_once::EXHIBIT,
+    scratch_over_the_barrier::EXHIBIT,
     everybody_resets::EXHIBIT,
     barrier_not_put_back::EXHIBIT,
-    reset_lands_late::EXHIBIT,
     plain_poll::EXHIBIT,
     segments_of_different_length::EXHIBIT,
     empty_row_returns::EXHIBIT,
     flag_tested_and_rewritten::EXHIBIT,
     two_grid_barriers::EXHIBIT,
     own_residual::EXHIBIT,
+    residual_cleared_too_early::EXHIBIT,
     block_barrier_for_grid::EXHIBIT,
     table_rewritten::EXHIBIT,
     relaxed_arrival::EXHIBIT,
@@ -158,12 +181,19 @@ pub const EXHIBITS: &[Exhibit] = &[
     fence_at_block_scope::EXHIBIT,
     acquire_fence_missing::EXHIBIT,
     release_sequence_cut::EXHIBIT,
+    ticket_lock_relaxed::EXHIBIT,
+    torn_read::EXHIBIT,
     aggregate_beside_flag::EXHIBIT,
+    state_in_two_words::EXHIBIT,
+    own_barrier_relaxed::EXHIBIT,
     unlock_before_block_barrier::EXHIBIT,
+    readers_leave_relaxed::EXHIBIT,
     flags_that_cross::EXHIBIT,
     fence_instead_of_barrier::EXHIBIT,
     tile_by_block_index::EXHIBIT,
     waits_for_a_later_block::EXHIBIT,
+    look_back_beside_other_work::EXHIBIT,
+    block_that_stops::EXHIBIT,
     operator_on_padding::EXHIBIT,
     last_tile_in_full::EXHIBIT,
     lane_waits_for_lane::EXHIBIT,
@@ -191,21 +221,27 @@ pub const EXHIBITS: &[Exhibit] = &[
     idle_threads_clear::EXHIBIT,
     shared_counter_without_atomics::EXHIBIT,
     second_tile_too_early::EXHIBIT,
+    scan_in_place::EXHIBIT,
     repair_in_a_branch::EXHIBIT,
     reduction_without_barrier::EXHIBIT,
+    warp_synchronous::EXHIBIT,
     vote_orders_no_memory::EXHIBIT,
     used_before_initialised::EXHIBIT,
+    double_checked::EXHIBIT,
     histogram_not_cleared::EXHIBIT,
     pop_without_second_barrier::EXHIBIT,
     tickets_reset_in_the_kernel::EXHIBIT,
     ticket_read_then_stored::EXHIBIT,
     popped_before_written::EXHIBIT,
+    slot_freed_relaxed::EXHIBIT,
     stolen_between_counts::EXHIBIT,
+    deque_without_fences::EXHIBIT,
     leaves_without_a_last_look::EXHIBIT,
     refill_without_barrier::EXHIBIT,
     counted_at_the_theft::EXHIBIT,
     pushed_past_capacity::EXHIBIT,
     final_waits_for_one::EXHIBIT,
+    round_told_by_a_sum::EXHIBIT,
     finisher_without_work::EXHIBIT,
     free_list_aba::EXHIBIT,
     key_and_value_apart::EXHIBIT,

@@ -295,6 +295,9 @@ impl<H: Hardware> Hardware for Mutated<H> {
     fn promise_stored_once<T: Pod>(self, first: Place<T>, len: usize) {
         self.0.promise_stored_once(first, len);
     }
+    fn phase_begins(self) {
+        self.0.phase_begins();
+    }
     fn promise_word<T: Word>(self, at: Place<T>, promise: WordPromise) {
         self.0.promise_word(at, promise);
     }

@@ -25,8 +25,6 @@ fn model(blocks: usize) -> Model {
 enum How {
     /// Every schedule, and every value that a load may return.
     All,
-    /// Every schedule; loads return the newest value.
-    Newest,
     /// So many random schedules, of what has too many.
     Some(usize),
     /// So many schedules in which threads seldom take turns: for what shows when one goes far ahead of another.
@@ -36,11 +34,9 @@ enum How {
 }
 
 fn explore(how: How, blocks: usize, test: impl Fn(&Device)) -> Report {
-    let mut model = model(blocks);
-    model.weak_memory = !matches!(how, How::Newest);
-    let builder = Builder::new().model(model);
+    let builder = Builder::new().model(model(blocks));
     match how {
-        How::All | How::Newest => builder.explore(Explore::Exhaustive).run(test),
+        How::All => builder.explore(Explore::Exhaustive).run(test),
         How::Some(schedules) => builder.schedules(schedules).run(test),
         How::FewEvents(schedules) => builder
             .explore(Explore::Pct { depth: 2 })

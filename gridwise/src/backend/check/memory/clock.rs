@@ -1,6 +1,6 @@
 //! Vector clocks over the threads of a grid, by block, shared until they differ.
 
-use std::rc::Rc;
+use std::{panic::Location, rc::Rc};
 
 use crate::kernel::Scope;
 
@@ -109,8 +109,8 @@ pub(crate) struct Message {
     wide: Option<Rc<Knowledge>>,
     /// The one block that released it, if it is one.
     wide_from: Option<u32>,
-    /// Released at block scope, by block.
-    narrow: Vec<(u32, Rc<Knowledge>)>,
+    /// Released at block scope, by block, and what did so last.
+    narrow: Vec<(u32, Rc<Knowledge>, &'static Location<'static>)>,
 }
 
 impl Message {
@@ -133,21 +133,30 @@ impl Message {
         }
     }
 
-    pub(crate) fn add_narrow(&mut self, block: u32, knowledge: &Rc<Knowledge>) {
-        match self.narrow.iter_mut().find(|(by, _)| *by == block) {
-            Some((_, known)) => Rc::make_mut(known).join(knowledge),
-            None => self.narrow.push((block, knowledge.clone())),
+    pub(crate) fn add_narrow(&mut self, block: u32, knowledge: &Rc<Knowledge>, location: &'static Location<'static>) {
+        match self.narrow.iter_mut().find(|(by, ..)| *by == block) {
+            Some((_, known, last)) => {
+                Rc::make_mut(known).join(knowledge);
+                *last = location;
+            }
+            None => self.narrow.push((block, knowledge.clone(), location)),
         }
     }
 
-    /// Each part of the message, and the narrowest scope with which a reader in `block` may acquire it; `None` if none is wide
-    /// enough, because it was released to another block alone.
-    pub(crate) fn parts(&self, block: u32) -> impl Iterator<Item = (&Rc<Knowledge>, Option<Scope>)> {
+    /// Each part of the message, and the narrowest scope with which a reader in `block` may acquire it; or what released it to
+    /// another block alone, so that none is wide enough.
+    pub(crate) fn parts(
+        &self,
+        block: u32,
+    ) -> impl Iterator<Item = (&Rc<Knowledge>, Result<Scope, &'static Location<'static>>)> {
         let wide = self.wide.iter().map(move |knowledge| {
             let from_here = self.wide_from == Some(block);
-            (knowledge, Some(if from_here { Scope::Block } else { Scope::Device }))
+            (knowledge, Ok(if from_here { Scope::Block } else { Scope::Device }))
         });
-        let narrow = self.narrow.iter();
-        wide.chain(narrow.map(move |(by, knowledge)| (knowledge, (*by == block).then_some(Scope::Block))))
+        let narrow = self.narrow.iter().map(move |(by, knowledge, location)| {
+            let from_here = *by == block;
+            (knowledge, if from_here { Ok(Scope::Block) } else { Err(*location) })
+        });
+        wide.chain(narrow)
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, panic::Location};
 use super::{
     How,
     clock::{Clock, Message},
-    thread::{Observed, ThreadClock, releases},
+    thread::{ThreadClock, releases},
 };
 
 /// Stores that a word remembers.
@@ -121,12 +121,12 @@ impl Word {
         if !store.readers.iter().any(|(block, thread, _)| clock.is(*block, *thread)) {
             store.readers.push((clock.block, clock.thread, clock.epoch));
         }
-        clock.acquire(&store.message, how.order, how.scope);
+        clock.acquire(&store.message, how);
         if let Some(by) = &store.by
             && !clock.is(by.block, by.thread)
             && !clock.knows(by.block, by.thread, by.epoch)
         {
-            clock.observe(by, || Observed::new(by, &store.message, how));
+            clock.observe(by, &store.message, how);
         }
         store.bits
     }
@@ -160,7 +160,7 @@ impl Word {
         let by = Writer::new(clock, how.location);
         let replaces = replaced.is_some();
         let mut message = replaced.unwrap_or_default();
-        clock.release(&mut message, how.order, how.scope);
+        clock.release(&mut message, how);
         if !releases(how.order) {
             // What follows is in another epoch than what a release would have published.
             clock.epoch += 1;

@@ -1,10 +1,10 @@
 //! The memory of a launch, and the judgement of every access to it. How orders are told, and what loads may return: see
 //! `README.md`.
 
-use std::{collections::HashMap, panic::Location, sync::atomic::Ordering};
+use std::{collections::HashMap, ops::Range, panic::Location, sync::atomic::Ordering};
 
 use crate::{
-    check::finding::{Memory as MemoryPlace, Missing, Operation},
+    check::finding::{Memory as MemoryPlace, Operation},
     kernel::Scope,
 };
 
@@ -16,8 +16,8 @@ mod test;
 pub(crate) mod thread;
 
 pub(crate) use history::{Word, Writer};
-pub(crate) use shadow::{Access, Conflict};
-use shadow::{Shadow, missing};
+use shadow::Shadow;
+pub(crate) use shadow::{Access, Conflict, missing};
 pub(crate) use thread::{Fences, ThreadClock};
 
 /// What a region of memory is to the program.
@@ -73,11 +73,7 @@ pub(crate) struct How {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     /// Not ordered with an earlier access.
-    Unordered {
-        earlier: Access,
-        conflict: Conflict,
-        missing: Missing,
-    },
+    Unordered { earlier: Access, conflict: Conflict },
     /// Read, and never written.
     Uninitialised,
 }
@@ -88,6 +84,8 @@ pub(crate) struct Memory {
     regions: Vec<Region>,
     /// Start, end and number of the regions in device memory, by start.
     by_address: Vec<(usize, usize, usize)>,
+    /// Bytes of the kernel's shared arrays, and of an element of each.
+    shared_arrays: Vec<(Range<usize>, usize)>,
     last: usize,
     exact: bool,
     weak: bool,
@@ -101,12 +99,18 @@ impl Memory {
         Self {
             regions: Vec::new(),
             by_address: Vec::new(),
+            shared_arrays: Vec::new(),
             last: 0,
             exact,
             weak,
             fences: Fences::default(),
             faults: Vec::new(),
         }
+    }
+
+    /// Adds an array of the kernel's shared memory, to name elements by.
+    pub(crate) fn add_shared_array(&mut self, bytes: Range<usize>, element_bytes: usize) {
+        self.shared_arrays.push((bytes, element_bytes));
     }
 
     /// Adds a region, and returns its number.
@@ -169,14 +173,26 @@ impl Memory {
                 index: extent.offset / element_bytes.max(1),
             },
             RegionKind::Shared { reserved } if extent.offset < reserved => MemoryPlace::Collective { block },
-            RegionKind::Shared { reserved } => MemoryPlace::Shared {
-                block,
-                byte: extent.offset - reserved,
-            },
+            RegionKind::Shared { .. } => self.name_shared(extent.offset, extent.offset, block),
             RegionKind::GridBarrier => MemoryPlace::GridBarrier {
                 word: extent.offset / 4,
             },
             RegionKind::GridReduction => MemoryPlace::GridReduction,
+        }
+    }
+
+    /// How a report names bytes of shared memory: by the array that `start` is in. They may lie beyond its end.
+    pub(crate) fn name_shared(&self, start: usize, offset: usize, block: usize) -> MemoryPlace {
+        let holds = |bytes: &Range<usize>| bytes.contains(&start) || (bytes.is_empty() && bytes.start == start);
+        let array = self.shared_arrays.iter().position(|(bytes, _)| holds(bytes));
+        let Some(array) = array else {
+            return MemoryPlace::Foreign;
+        };
+        let (bytes, element_bytes) = &self.shared_arrays[array];
+        MemoryPlace::Shared {
+            block,
+            array,
+            index: (offset - bytes.start) / (*element_bytes).max(1),
         }
     }
 
@@ -207,11 +223,7 @@ impl Memory {
                 faults.push(Fault::Uninitialised);
             }
             cell.judge(clock, &access, exact, |earlier, conflict| {
-                faults.push(Fault::Unordered {
-                    earlier,
-                    conflict,
-                    missing: missing(clock, &earlier),
-                });
+                faults.push(Fault::Unordered { earlier, conflict });
             });
             if operation.is_write() {
                 cell.written = true;
@@ -247,6 +259,17 @@ impl Memory {
             }
         }
         hit
+    }
+
+    /// How many regions there are.
+    pub(crate) fn regions(&self) -> usize {
+        self.regions.len()
+    }
+
+    /// The offsets of the words of a region, and what they held when they were first used.
+    pub(crate) fn initial_of_words(&self, region: usize) -> impl Iterator<Item = (usize, u64)> {
+        let words = self.regions[region].words.iter();
+        words.map(|(offset, word)| (*offset, word.initial))
     }
 
     pub(crate) fn kind(&self, region: usize) -> RegionKind {

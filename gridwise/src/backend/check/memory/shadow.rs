@@ -122,14 +122,26 @@ impl Cell {
     }
 }
 
-/// Why `earlier` is not known to have happened before.
-pub(crate) fn missing(clock: &ThreadClock, earlier: &Access) -> Missing {
+/// Why `earlier` is not known to `clock` to have happened before. `threads` are those that may stand between the two.
+pub(crate) fn missing<'a>(
+    clock: &'a ThreadClock,
+    threads: impl Iterator<Item = &'a ThreadClock> + Clone,
+    earlier: &Access,
+) -> Missing {
     let Access {
         block, thread, epoch, ..
     } = *earlier;
+    let told = || {
+        let between = std::iter::once(clock).chain(threads.clone());
+        between.flat_map(|between| between.explain(clock, block, thread, epoch))
+    };
     if clock.known.by_scope.get(block, thread) >= epoch {
-        Missing::WiderScope
-    } else if let Some(missing) = clock.explain(block, thread, epoch) {
+        let scope = told().find(|missing| matches!(missing, Missing::WiderScope { .. }));
+        scope.unwrap_or(Missing::WiderScope {
+            release: None,
+            acquire: None,
+        })
+    } else if let Some(missing) = told().next() {
         missing
     } else if clock.known.by_order.get(block, thread) >= epoch {
         Missing::Acquire

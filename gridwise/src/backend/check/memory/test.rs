@@ -15,10 +15,16 @@ fn thread(block: u32, thread: u32) -> ThreadClock {
     ThreadClock::new(block, thread, THREADS)
 }
 
+#[track_caller]
+fn with((order, scope): (Ordering, Scope)) -> How {
+    let location = Location::caller();
+    How { order, scope, location }
+}
+
 fn pass(from: &mut ThreadClock, release: (Ordering, Scope), to: &mut ThreadClock, acquire: (Ordering, Scope)) {
     let mut message = Message::default();
-    from.release(&mut message, release.0, release.1);
-    to.acquire(&message, acquire.0, acquire.1);
+    from.release(&mut message, with(release));
+    to.acquire(&message, with(acquire));
 }
 
 #[test]
@@ -87,7 +93,7 @@ fn fences_make_relaxed_accesses_release_and_acquire() {
     ] {
         let (mut a, mut b) = (thread(0, 0), thread(1, 0));
         let released = a.epoch;
-        a.fence(Ordering::Release, release, &mut fences);
+        a.fence(with((Ordering::Release, release)), &mut fences);
         pass(
             &mut a,
             (Ordering::Relaxed, Scope::Device),
@@ -95,7 +101,7 @@ fn fences_make_relaxed_accesses_release_and_acquire() {
             (Ordering::Relaxed, Scope::Device),
         );
         assert!(!b.knows(0, 0, released), "not before the acquire fence");
-        b.fence(Ordering::Acquire, acquire, &mut fences);
+        b.fence(with((Ordering::Acquire, acquire)), &mut fences);
         assert_eq!(b.knows(0, 0, released), ordered);
     }
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{check::finding::Missing, kernel::Scope};
 
-/// Loads that ordered less than they might have, of which a thread remembers the last.
+/// Loads that ordered less than they might have, of which a thread remembers the last so many.
 const OBSERVED: usize = 8;
 
 /// Whether an order acquires.
@@ -35,27 +35,18 @@ pub(crate) struct Fences {
 
 /// A load of a value whose store is not known to have happened before: had both sides the order, it would be.
 #[derive(Clone, Debug)]
-pub(crate) struct Observed {
+struct Observed {
     by: Writer,
     message: Message,
-    load: &'static Location<'static>,
-    scope: Scope,
-    /// Whether the load acquired, or a fence after it did.
-    acquired: bool,
+    load: How,
+    /// The reader's epoch at the load.
+    epoch: u32,
+    /// What acquired, at which scope: the load, or a fence after it.
+    acquired: Option<(Scope, &'static Location<'static>)>,
 }
 
 impl Observed {
-    pub(super) fn new(by: &Writer, message: &Message, how: How) -> Self {
-        Self {
-            by: by.clone(),
-            message: message.clone(),
-            load: how.location,
-            scope: how.scope,
-            acquired: acquires(how.order),
-        }
-    }
-
-    /// What is missing for this load to order that epoch before itself; `None` if nothing would.
+    /// What is missing for this load, of a thread of block `reader`, to order that epoch before itself; `None` if nothing would.
     fn explains(&self, reader: u32, block: u32, thread: u32, epoch: u32) -> Option<Missing> {
         let wrote = self.by.block == block && self.by.thread == thread && self.by.epoch >= epoch;
         if !wrote && self.by.knew.get(block, thread) < epoch {
@@ -63,17 +54,50 @@ impl Observed {
         }
         let mut released = self.message.parts(reader);
         let released = released.find(|(knowledge, _)| knowledge.before.get(block, thread) >= epoch);
-        if let Some((_, needed)) = released
-            && needed.is_none_or(|needed| needed > self.scope)
-        {
-            return Some(Missing::WiderScope);
+        if let Some((_, needed)) = released {
+            let (scope, at) = match self.acquired {
+                Some((scope, at)) if scope < self.load.scope => (scope, at),
+                _ => (self.load.scope, self.load.location),
+            };
+            if needed.is_err() || needed.is_ok_and(|needed| needed > scope) {
+                return Some(Missing::WiderScope {
+                    release: needed.err(),
+                    acquire: (!is_wide(scope)).then_some(at),
+                });
+            }
         }
         Some(Missing::Order {
             store: self.by.location,
-            load: self.load,
+            load: self.load.location,
             release: released.is_none(),
-            acquire: !self.acquired,
+            acquire: self.acquired.is_none(),
         })
+    }
+}
+
+/// The last loads that a thread observed something by.
+#[derive(Clone, Debug, Default)]
+struct Observations {
+    last: Vec<Observed>,
+    next: usize,
+}
+
+impl Observations {
+    /// Adds one, in the place of one with the same lines and the same writer: what that would explain, this does.
+    fn add(&mut self, new: Observed) {
+        let is_same = |seen: &Observed| {
+            (seen.by.block, seen.by.thread) == (new.by.block, new.by.thread)
+                && seen.by.location == new.by.location
+                && seen.load.location == new.load.location
+        };
+        if let Some(at) = self.last.iter().position(is_same) {
+            self.last[at] = new;
+        } else if self.last.len() < OBSERVED {
+            self.last.push(new);
+        } else {
+            self.last[self.next] = new;
+            self.next = (self.next + 1) % OBSERVED;
+        }
     }
 }
 
@@ -86,13 +110,14 @@ pub(crate) struct ThreadClock {
     pub(crate) epoch: u32,
     pub(crate) known: Knowledge,
     /// Knowledge at the last release fence, for relaxed stores after it: of any scope, and of device scope.
-    fence: Option<Rc<Knowledge>>,
+    fence: Option<(Rc<Knowledge>, &'static Location<'static>)>,
     wide_fence: Option<Rc<Knowledge>>,
     /// Messages read by relaxed loads, for acquire fences after them: of any scope, and of device scope.
     read: Knowledge,
     wide_read: Knowledge,
-    observed: Vec<Observed>,
-    next_observed: usize,
+    observed: Observations,
+    /// Those that a wider scope would have made order something: they are few, and are not driven out by others.
+    narrow: Observations,
 }
 
 impl ThreadClock {
@@ -107,32 +132,59 @@ impl ThreadClock {
             wide_fence: None,
             read: Knowledge::default(),
             wide_read: Knowledge::default(),
-            observed: Vec::new(),
-            next_observed: 0,
+            observed: Observations::default(),
+            narrow: Observations::default(),
         }
     }
 
     /// Remembers a load that ordered less than it might have.
-    pub(super) fn observe(&mut self, by: &Writer, load: impl FnOnce() -> Observed) {
+    pub(super) fn observe(&mut self, by: &Writer, message: &Message, load: How) {
         let is_same = |seen: &Observed| {
             let seen = &seen.by;
             seen.epoch == by.epoch && seen.thread == by.thread && seen.block == by.block
         };
-        if self.observed.iter().any(is_same) {
+        if self.observed.last.iter().chain(&self.narrow.last).any(is_same) {
             return;
         }
-        if self.observed.len() < OBSERVED {
-            self.observed.push(load());
+        let is_narrow = message
+            .parts(self.block)
+            .any(|(_, needed)| needed.is_err() || needed.is_ok_and(|needed| needed > load.scope));
+        let observations = if is_narrow {
+            &mut self.narrow
         } else {
-            self.observed[self.next_observed] = load();
-            self.next_observed = (self.next_observed + 1) % OBSERVED;
-        }
+            &mut self.observed
+        };
+        observations.add(Observed {
+            by: by.clone(),
+            message: message.clone(),
+            load,
+            epoch: self.epoch,
+            acquired: acquires(load.order).then_some((load.scope, load.location)),
+        });
     }
 
-    /// Which order is missing for that epoch to have happened before, if one of the last loads tells.
-    pub(crate) fn explain(&self, block: u32, thread: u32, epoch: u32) -> Option<Missing> {
-        let explains = |observed: &Observed| observed.explains(self.block, block, thread, epoch);
-        self.observed.iter().rev().find_map(explains)
+    /// Whether there is anything that [`explain`](Self::explain) could tell.
+    pub(crate) fn has_observed(&self) -> bool {
+        !(self.observed.last.is_empty() && self.narrow.last.is_empty())
+    }
+
+    /// Which order or scope is missing for that epoch to have happened before what `later` does now, if loads of this thread that
+    /// happened before that tell: the best first.
+    pub(crate) fn explain(
+        &self,
+        later: &Self,
+        block: u32,
+        thread: u32,
+        epoch: u32,
+    ) -> impl Iterator<Item = Missing> + use<'_> {
+        let knows = |observed: &&Observed| later.knows(self.block, self.thread, observed.epoch);
+        let known: Vec<_> = [&self.narrow, &self.observed]
+            .into_iter()
+            .flat_map(|observations| observations.last.iter().rev())
+            .filter(knows)
+            .collect();
+        let explains = move |observed: &Observed| observed.explains(self.block, block, thread, epoch);
+        known.into_iter().filter_map(explains)
     }
 
     /// Whether what that thread did in that epoch happened before what this thread does now.
@@ -159,39 +211,40 @@ impl ThreadClock {
         Rc::new(knowledge)
     }
 
-    /// Adds to a message what a store with this order and scope releases.
-    pub(crate) fn release(&mut self, message: &mut Message, order: Ordering, scope: Scope) {
-        if releases(order) {
+    /// Adds to a message what a store of this kind releases.
+    pub(crate) fn release(&mut self, message: &mut Message, store: How) {
+        if releases(store.order) {
             let knowledge = self.publish();
-            if is_wide(scope) {
+            if is_wide(store.scope) {
                 message.add_wide(self.block, &knowledge);
             } else {
-                message.add_narrow(self.block, &knowledge);
+                message.add_narrow(self.block, &knowledge, store.location);
             }
             return;
         }
-        let wide = self.wide_fence.as_ref().filter(|_| is_wide(scope));
+        let wide = self.wide_fence.as_ref().filter(|_| is_wide(store.scope));
         if let Some(knowledge) = wide {
             message.add_wide(self.block, knowledge);
         }
-        if let Some(knowledge) = &self.fence
+        if let Some((knowledge, fence)) = &self.fence
             && !wide.is_some_and(|wide| Rc::ptr_eq(wide, knowledge))
         {
-            message.add_narrow(self.block, knowledge);
+            let narrow = if is_wide(store.scope) { fence } else { store.location };
+            message.add_narrow(self.block, knowledge, narrow);
         }
     }
 
-    /// Takes from a message what a load with this order and scope acquires.
-    pub(crate) fn acquire(&mut self, message: &Message, order: Ordering, scope: Scope) {
+    /// Takes from a message what a load of this kind acquires.
+    pub(crate) fn acquire(&mut self, message: &Message, load: How) {
         if message.is_empty() {
             return;
         }
-        let acquires = acquires(order);
+        let acquires = acquires(load.order);
         for (knowledge, needed) in message.parts(self.block) {
-            let reaches = needed.is_some_and(|needed| needed <= scope);
+            let reaches = needed.is_ok_and(|needed| needed <= load.scope);
             match (reaches, acquires, needed) {
                 (true, true, _) => self.known.join(knowledge),
-                (true, false, Some(Scope::Block)) => self.read.join(knowledge),
+                (true, false, Ok(Scope::Block)) => self.read.join(knowledge),
                 (true, false, _) => self.wide_read.join(knowledge),
                 (false, ..) => {}
             }
@@ -204,10 +257,14 @@ impl ThreadClock {
         }
     }
 
-    pub(crate) fn fence(&mut self, order: Ordering, scope: Scope, fences: &mut Fences) {
+    pub(crate) fn fence(&mut self, how: How, fences: &mut Fences) {
+        let How { order, scope, location } = how;
         if acquires(order) {
-            for observed in &mut self.observed {
-                observed.acquired = true;
+            for observed in self.observed.last.iter_mut().chain(&mut self.narrow.last) {
+                let reached = observed.acquired.map(|(scope, _)| scope);
+                if reached.is_none_or(|reached| reached < scope) {
+                    observed.acquired = Some((scope, location));
+                }
             }
             let read = std::mem::take(&mut self.read);
             self.known.join(&read);
@@ -240,7 +297,7 @@ impl ThreadClock {
             if is_wide(scope) {
                 self.wide_fence = Some(knowledge.clone());
             }
-            self.fence = Some(knowledge);
+            self.fence = Some((knowledge, location));
         }
     }
 
