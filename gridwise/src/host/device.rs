@@ -32,15 +32,16 @@ use crate::{backend::cuda::host::CudaDevice, host::residency::LimitedBy};
 /// Chooses the device that [`Device::from_env`] opens.
 pub const DEVICE_VARIABLE: &str = "GRIDWISE_DEVICE";
 
-/// How workers wait for the next launch.
+/// How workers wait: for the next launch, and in a kernel for other threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WaitPolicy {
-    /// Spin for ever: the fastest launches, at the price of a busy core for each worker.
+    /// Never sleep: the fastest launches and the fastest ends of long waits, at the price of a busy core for each worker.
     Active,
-    /// Spin, then yield, then sleep after 10 ms without work.
+    /// Spin, then yield, then sleep: after 10 ms without work, and after 1 ms of waiting in a kernel. A thread that sleeps is
+    /// some tens of microseconds late.
     #[default]
     Adaptive,
-    /// Sleep at once.
+    /// Without work, sleep at once; in a kernel, as adaptively.
     Passive,
 }
 
@@ -54,7 +55,7 @@ pub struct CpuOptions {
     pub resident_blocks: usize,
     /// Threads in each block, where a launch does not say.
     pub threads_per_block: usize,
-    /// How workers wait for the next launch.
+    /// How workers wait.
     pub wait: WaitPolicy,
     /// Whether workers are pinned to cores. They never are where there are more workers than cores, or a quota.
     pub pin: bool,
@@ -753,7 +754,7 @@ pub struct DeviceProperties {
     pub threads_per_block: usize,
     /// Bytes of shared memory that a block may hold.
     pub shared_bytes: usize,
-    /// How workers wait for the next launch.
+    /// How workers wait.
     pub wait: WaitPolicy,
     /// What else there is to say of a GPU.
     pub gpu: Option<GpuProperties>,
