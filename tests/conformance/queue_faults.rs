@@ -49,6 +49,16 @@ unsafe impl GridKernel for Roles<'_> {
     }
 }
 
+/// Pools of one worker to five, which wait in each way.
+fn pools() -> impl Iterator<Item = (usize, Device)> {
+    let waits = ["active", "adaptive", "passive"];
+    let all = (1..=5).flat_map(move |workers| waits.map(|wait| (workers, wait)));
+    all.map(|(workers, wait)| {
+        let device = Device::open(&format!("cpu:blocks={workers},wait={wait}"));
+        (workers, device.unwrap())
+    })
+}
+
 fn roles(device: &Device, is_fifth: bool) -> Result<u32, LaunchError> {
     let queue = queue(device);
     let (mut word, mut sum) = (device.zeroed(1).unwrap(), device.zeroed(1).unwrap());
@@ -65,8 +75,7 @@ fn roles(device: &Device, is_fifth: bool) -> Result<u32, LaunchError> {
 #[test]
 fn a_consumer_that_is_nobody_on_a_small_pool_is_reported() {
     bounded(LIMIT, || {
-        for workers in 1..=5 {
-            let device = Device::open(&format!("cpu:blocks={workers}")).unwrap();
+        for (workers, device) in pools() {
             match roles(&device, true) {
                 Ok(sum) => assert_eq!((workers, sum), (5, 55)),
                 Err(LaunchError::Deadlock { .. }) => assert!(workers < 5),
@@ -80,8 +89,7 @@ fn a_consumer_that_is_nobody_on_a_small_pool_is_reported() {
 #[test]
 fn a_producer_and_a_consumer_work_on_pools_of_any_size() {
     bounded(LIMIT, || {
-        for workers in 1..=5 {
-            let device = Device::open(&format!("cpu:blocks={workers}")).unwrap();
+        for (workers, device) in pools() {
             assert_eq!(roles(&device, false).unwrap(), 55, "{workers} workers");
         }
     });
@@ -201,6 +209,9 @@ fn slots_go_round_thousands_of_times_and_each_task_has_one_owner() {
         };
         assert!(visits.span().iter().all(|&visits| visits == 1));
         let spills: u64 = report.counters.unwrap().iter().map(|block| block.spills).sum();
-        assert!(overflows > 0 || spills as usize > TASKS / 2, "only {spills} tasks went through the ring");
+        assert!(
+            overflows > 0 || spills as usize > TASKS / 2,
+            "only {spills} tasks went through the ring"
+        );
     });
 }
