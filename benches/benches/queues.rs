@@ -18,7 +18,20 @@ fn main() {
     let threads = affinity::cores();
     let steps = busy::steps_for(ITEM);
     loops_with_chunks(threads, &Items::even(ITEMS, steps));
-    uneven_loop(threads, &Items::growing(ITEMS, steps));
+    uneven_loop(threads, "of 0 to 100 ns, growing", &Items::growing(ITEMS, steps));
+    uneven_loop(
+        threads,
+        "of 5 and 450 ns, the long ones in one place",
+        &Items::clustered(ITEMS, steps),
+    );
+    // The longest that gives them a mean of about 50 ns.
+    let harmonic = (ITEMS as f64).ln() + 0.577;
+    let longest = (steps as f64 * ITEMS as f64 / harmonic) as u64;
+    uneven_loop(
+        threads,
+        "of 1 ns to 0.8 ms, as Zipf says, in random places",
+        &Items::zipf(ITEMS, longest),
+    );
     drain(threads);
     chains(threads, &Chains::new(1000, 1000, steps));
     known(threads, steps);
@@ -54,8 +67,8 @@ fn loops_with_chunks(threads: usize, items: &Items) {
         .run();
 }
 
-fn uneven_loop(threads: usize, items: &Items) {
-    Comparison::new(format!("loop, {threads} threads, items of 0 to 100 ns, growing"))
+fn uneven_loop(threads: usize, how: &str, items: &Items) {
+    Comparison::new(format!("loop, {threads} threads, items {how}"))
         .unit("ns per item")
         .per_iteration(ITEMS as u64)
         .baseline("rayon")
@@ -125,7 +138,13 @@ fn drain(threads: usize) {
             loops::drain_by_hand(items, items.len().div_ceil(threads), passes, threads)
         })
         .add("gridwise, two levels", 50, move |passes| {
-            ours::drain(items, 4, SMALL, passes, threads)
+            ours::drain(items, 4, SMALL, passes, threads).spread
+        })
+        .add("gridwise, the last block's last piece", 50, move |passes| {
+            ours::drain(items, 4, SMALL, passes, threads).last_piece
+        })
+        .add("gridwise, spread beyond that piece", 50, move |passes| {
+            ours::drain(items, 4, SMALL, passes, threads).beyond
         })
         .run();
 }
@@ -185,7 +204,7 @@ fn empty_runs(threads: usize) {
         .run();
 }
 
-/// The other blocks wait for so long before the last task ends: the longest is longer than they stay awake.
+/// The other blocks wait for so long before the last task ends: the longest is longer than they stay awake if they wait adaptively.
 const LAST: [Duration; 3] = [
     Duration::from_micros(5),
     Duration::from_micros(200),
@@ -195,11 +214,14 @@ const LAST: [Duration; 3] = [
 fn termination(threads: usize) {
     let comparison =
         Comparison::new(format!("the end of a run, {threads} threads")).unit("ns from the last task to the end");
-    LAST.into_iter()
-        .fold(comparison, |comparison, last| {
+    let waits = [WaitPolicy::Active, WaitPolicy::Adaptive];
+    waits
+        .into_iter()
+        .flat_map(|wait| LAST.map(|last| (wait, last)))
+        .fold(comparison, |comparison, (wait, last)| {
             let steps = busy::steps_for(last);
-            comparison.add(format!("after a last task of {last:?}"), 50, move |runs| {
-                ours::termination(steps, runs, threads)
+            comparison.add(format!("wait={wait}, after a last task of {last:?}"), 50, move |runs| {
+                ours::termination(steps, runs, threads, wait)
             })
         })
         .run();

@@ -210,7 +210,7 @@ fn one_thread() -> TaskOptions<'static> {
     TaskOptions::from(Strategy::Persistent).grid(Blocks::Exactly(1).threads(1))
 }
 
-// fault A9.11, A9.12, A9.20: a run of tasks does not have the device to itself. While one waits for the host, the host may copy,
+// fault A9.11, A9.12: a run of tasks does not have the device to itself. While one waits for the host, the host may copy,
 // launch kernels that were never launched before, and run other tasks, on another queue.
 pub(crate) fn a_run_that_waits_for_the_host_lets_others_work(device: &Device) {
     // Its launches take turns.

@@ -79,6 +79,7 @@ pub(crate) fn ranges_above_32_bits_are_handed_out(device: &Device) {
                 minimum: part / 4,
             },
             Chunking::Factoring { minimum: part / 4 },
+            Chunking::Guided { divisor: 2, minimum: 1 },
         ] {
             let mut chunks = queue.chunks(len, chunking).unwrap();
             let count = chunks.count();

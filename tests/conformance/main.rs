@@ -28,6 +28,7 @@ mod own_queues;
 mod phases;
 mod pools;
 mod publication;
+mod queue_faults;
 mod queues_events;
 mod residency;
 mod scan;
@@ -264,6 +265,7 @@ macro_rules! tests {
                 tasks_of_several_blocks_share_the_work,
                 blocks_with_tasks_feed_those_that_wait,
                 a_run_of_tasks_keeps_the_headroom,
+                a_run_of_tasks_does_not_wait_for_the_whole_grid,
                 auto_says_how_it_runs_tasks_and_why,
             ];
             cancellation: [

@@ -96,7 +96,7 @@ pub(crate) fn generations_are_launches(device: &Device) {
     assert_eq!(report.launches, 1);
 }
 
-// fault A9.4, A9.5, A9.8: blocks that find nothing wait until there is something or all is done, and nobody takes their waiting
+// fault A9.5: blocks that find nothing wait until there is something or all is done, and nobody takes their waiting
 // for a deadlock: a chain keeps one block busy and all the others waiting.
 pub(crate) fn blocks_without_tasks_wait_for_them(device: &Device) {
     let queue = queue(device);
@@ -398,6 +398,17 @@ pub(crate) fn a_run_of_tasks_keeps_the_headroom(device: &Device) {
     let mut visits = device.zeroed(10).unwrap();
     let report = queue.run_tasks(tree(2, &mut visits), &[0], Strategy::Auto).unwrap();
     assert_eq!(report.blocks, resident - 1);
+}
+
+// fault A9.20: a kernel that has no grid barrier need not be resident as a whole. A run of tasks starts on a grid that a cooperative
+// launch refuses.
+pub(crate) fn a_run_of_tasks_does_not_wait_for_the_whole_grid(device: &Device) {
+    let queue = queue(device);
+    let too_many = Blocks::Exactly(device.most_resident_blocks() + 1);
+    let mut visits = device.zeroed(50).unwrap();
+    let options = TaskOptions::from(Strategy::Persistent).grid(too_many);
+    queue.run_tasks(tree(2, &mut visits), &[0], options).unwrap();
+    assert_eq!(queue.download(&visits).unwrap(), vec![1; 50]);
 }
 
 pub(crate) fn auto_says_how_it_runs_tasks_and_why(device: &Device) {

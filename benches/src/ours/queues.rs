@@ -15,6 +15,9 @@ const LINE: usize = 16;
 
 /// What hands out ranges.
 trait Hands {
+    /// Whether to note when each of them begins: that takes as long as a small one.
+    const NOTES_BEGINS: bool = false;
+
     fn each<A: Acc>(&self, acc: A, take: impl FnMut(Range<usize>));
 }
 impl Hands for ChunkCounter<'_> {
@@ -24,6 +27,8 @@ impl Hands for ChunkCounter<'_> {
     }
 }
 impl Hands for TwoLevelQueue<'_> {
+    const NOTES_BEGINS: bool = true;
+
     #[inline(always)]
     fn each<A: Acc>(&self, acc: A, take: impl FnMut(Range<usize>)) {
         self.claims(acc).for_each(take);
@@ -36,38 +41,57 @@ struct Loop<'a, H> {
     hands: H,
     steps: Span<'a, u32>,
     sums: SpanMut<'a, u64>,
+    /// Of each block, when it had no more, and when its last range began.
     ends: SpanMut<'a, u64>,
     base: Instant,
 }
 
-// SAFETY: each block has its own sum and end; the results of a launch are added to those of the one before.
+// SAFETY: each block has its own sum and times; the results of a launch are added to those of the one before.
 unsafe impl<H: Hands> Kernel for Loop<'_, H> {
     const NAME: &'static str = "bench_loop";
     type Shared = ();
 
     fn run<A: Acc>(self, acc: A, _: ()) {
         let (steps, own) = (self.steps.as_slice(), acc.block_index() * LINE);
-        let mut sum = self.sums.get(acc, own);
-        self.hands
-            .each(acc, |range| sum = sum.wrapping_add(loops::range(steps, range)));
+        let now = || self.base.elapsed().as_nanos() as u64;
+        let (mut sum, mut begin) = (self.sums.get(acc, own), 0);
+        self.hands.each(acc, |range| {
+            if H::NOTES_BEGINS {
+                begin = now();
+            }
+            sum = sum.wrapping_add(loops::range(steps, range));
+        });
         self.sums.set(acc, own, sum);
-        self.ends.set(acc, own, self.base.elapsed().as_nanos() as u64);
+        self.ends.set(acc, own, now());
+        self.ends.set(acc, own + 1, begin);
     }
 }
 
-/// Time of the passes, and how long the first block that had no more waited for the last: in the median pass, times the passes.
-struct Passes {
-    elapsed: Duration,
-    spread: Duration,
+/// The end of a loop, in the median pass, times the passes.
+#[derive(Clone, Copy, Debug)]
+pub struct Drain {
+    /// How long the first block that had no more waited for the last.
+    pub spread: Duration,
+    /// How long the last block's last range took, until it found that there was no more.
+    pub last_piece: Duration,
+    /// By how much the spread was longer than that.
+    pub beyond: Duration,
 }
 
-fn passes(items: &Items, queue: &Queue, passes: u64, workers: usize, mut launch: impl FnMut(Loop<'_, ()>)) -> Passes {
+/// Time of the passes, and how they ended.
+fn passes(
+    items: &Items,
+    queue: &Queue,
+    passes: u64,
+    workers: usize,
+    mut launch: impl FnMut(Loop<'_, ()>),
+) -> (Duration, Drain) {
     let steps = queue.upload(items.steps()).expect("there is memory");
     let device = queue.device();
     let mut sums = device.zeroed(workers * LINE).expect("there is memory");
     let mut ends = device.zeroed(workers * LINE).expect("there is memory");
     let base = Instant::now();
-    let mut spreads = Vec::new();
+    let mut drains = Vec::new();
     let start = Instant::now();
     for _ in 0..passes {
         let rest = Loop {
@@ -78,15 +102,22 @@ fn passes(items: &Items, queue: &Queue, passes: u64, workers: usize, mut launch:
             base,
         };
         launch(rest);
-        spreads.push(loops::spread(ends.span().iter().step_by(LINE).copied()));
+        let times = ends.span();
+        let spread = loops::spread(times.iter().step_by(LINE).copied());
+        let last = times.chunks(LINE).max_by_key(|times| times[0]);
+        let last_piece = last.map_or(Duration::ZERO, |last| Duration::from_nanos(last[0] - last[1]));
+        drains.push([spread, last_piece, spread.saturating_sub(last_piece)]);
     }
     let elapsed = start.elapsed();
     let sum = sums.span().iter().fold(0_u64, |sum, part| sum.wrapping_add(*part));
     items.check(sum, passes);
-    Passes {
-        elapsed,
-        spread: median_times(spreads),
-    }
+    let [spread, last_piece, beyond] = [0, 1, 2].map(|which| median_times(drains.iter().map(|drain| drain[which])));
+    let drain = Drain {
+        spread,
+        last_piece,
+        beyond,
+    };
+    (elapsed, drain)
 }
 
 fn launch<H: Hands>(queue: &Queue, hands: H, rest: Loop<'_, ()>) {
@@ -105,15 +136,15 @@ pub fn chunks(items: &Items, chunking: Chunking, count: u64, workers: usize) -> 
     let queue = device(workers, WaitPolicy::Active).queue();
     let mut chunks = queue.chunks(items.len(), chunking).expect("there is memory");
     let pass = |rest: Loop<'_, ()>| launch(&queue, chunks.fresh(&queue), rest);
-    passes(items, &queue, count, workers, pass).elapsed
+    passes(items, &queue, count, workers, pass).0
 }
 
-/// A two-level queue, a launch a pass: how long the first block that had no more waited for the last.
-pub fn drain(items: &Items, per_block: usize, small: usize, count: u64, workers: usize) -> Duration {
+/// A two-level queue, a launch a pass.
+pub fn drain(items: &Items, per_block: usize, small: usize, count: u64, workers: usize) -> Drain {
     let queue = device(workers, WaitPolicy::Active).queue();
     let mut pieces = queue.pieces(items.len(), per_block, small).expect("there is memory");
     let pass = |rest: Loop<'_, ()>| launch(&queue, pieces.fresh(&queue), rest);
-    passes(items, &queue, count, workers, pass).spread
+    passes(items, &queue, count, workers, pass).1
 }
 
 /// The links of chains.
@@ -243,8 +274,8 @@ unsafe impl Tasks for Last<'_> {
 }
 
 /// From the end of the last task, while the other blocks wait, to the return of the run.
-pub fn termination(steps: u64, runs: u64, workers: usize) -> Duration {
-    let queue = device(workers, WaitPolicy::Active).queue();
+pub fn termination(steps: u64, runs: u64, workers: usize, wait: WaitPolicy) -> Duration {
+    let queue = device(workers, wait).queue();
     let mut end = queue.device().zeroed(1).expect("eight bytes");
     let base = Instant::now();
     let mut late = Vec::new();

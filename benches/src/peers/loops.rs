@@ -50,6 +50,18 @@ impl Items {
         Self::new(steps)
     }
 
+    /// `len` items with that mean, most of it in one place: a tenth of them, past the middle, takes nine tenths of the time. As the rows
+    /// of a picture, or of a sparse matrix with a dense block.
+    pub fn clustered(len: usize, mean: u64) -> Self {
+        let (dense, sparse) = (9 * mean, mean / 9);
+        let place = len * 3 / 5..len * 7 / 10;
+        Self::new(
+            (0..len)
+                .map(|index| if place.contains(&index) { dense } else { sparse } as u32)
+                .collect(),
+        )
+    }
+
     /// Steps of each item.
     pub fn steps(&self) -> &[u32] {
         &self.steps
@@ -168,7 +180,12 @@ mod test {
 
     #[test]
     fn every_peer_does_every_item_once() {
-        for items in [Items::even(1000, 3), Items::growing(1001, 5), Items::zipf(500, 100)] {
+        for items in [
+            Items::even(1000, 3),
+            Items::growing(1001, 5),
+            Items::zipf(500, 100),
+            Items::clustered(500, 9),
+        ] {
             std::thread::scope(|scope| {
                 let sample = scope.spawn(|| {
                     for chunk in [1, 7, 64] {

@@ -45,13 +45,19 @@ unsafe impl Tasks for Subdivide<'_> {
         let Rectangle { x, y, width, height } = rectangle.inside();
         let rows = y as usize..(y + height) as usize;
         let columns = x as usize..(x + width) as usize;
-        for [y, x] in acc.threads_in_block([rows, columns]) {
-            let pixel = if least == most {
-                least
+        for run in acc.runs_in_block([rows, columns]) {
+            let ([y, x], len) = (run.start, run.len);
+            let start = y * self.width + x;
+            let pixels = self.image.slice(acc, start..start + len);
+            if least == most {
+                for pixel in 0..len {
+                    pixels.set(acc, pixel, least);
+                }
             } else {
-                self.view.escape(x as u32, y as u32)
-            };
-            self.image.set(acc, y * self.width + x, pixel);
+                for pixel in 0..len {
+                    pixels.set(acc, pixel, self.view.escape((x + pixel) as u32, y as u32));
+                }
+            }
         }
     }
 }

@@ -78,8 +78,12 @@ impl Renderer {
             nearest: self.nearest.span_mut(),
         };
         queue.launch(Blocks::Resident, rasterise)?;
+        // Rows of background cost little, so rows are dealt out as well.
+        let guided = Chunking::Guided { divisor: 2, minimum: 1 };
+        let mut rows = queue.chunks(self.look.camera.size().1, guided)?;
         let shade = Shade {
             look: self.look,
+            rows: rows.fresh(queue),
             positions: self.positions.span(),
             normals: self.normals.span(),
             triangles: self.triangles.span(),
@@ -188,6 +192,7 @@ impl Rasterise<'_> {
 #[repr(C)]
 struct Shade<'a> {
     look: Look,
+    rows: ChunkCounter<'a>,
     positions: Span<'a, [f32; 3]>,
     normals: Span<'a, [f32; 3]>,
     triangles: Span<'a, [u32; 3]>,
@@ -195,7 +200,8 @@ struct Shade<'a> {
     colours: SpanMut<'a, [u8; 3]>,
 }
 
-// SAFETY: a pixel belongs to one thread; nothing is read that is written.
+// SAFETY: a row is claimed by one block, and a pixel belongs to one thread; nothing is read that is written. All threads of a block
+// walk the same claims.
 unsafe impl Kernel for Shade<'_> {
     const NAME: &'static str = "shade";
     type Shared = ();
@@ -207,11 +213,13 @@ unsafe impl Kernel for Shade<'_> {
             normals: self.normals.as_slice(),
             triangles: self.triangles.as_slice(),
         };
-        let (width, height) = self.look.camera.size();
-        for [y, x] in acc.threads_in_grid([0..height, 0..width]) {
-            let at = y * width + x;
-            let colour = surfaces.shade(&self.look, (x, y), self.nearest[at]);
-            self.colours.set(acc, at, colour);
+        let (width, _) = self.look.camera.size();
+        for rows in self.rows.claims(acc) {
+            for [y, x] in acc.threads_in_block([rows, 0..width]) {
+                let at = y * width + x;
+                let colour = surfaces.shade(&self.look, (x, y), self.nearest[at]);
+                self.colours.set(acc, at, colour);
+            }
         }
     }
 }

@@ -524,7 +524,7 @@ pub struct DeviceProperties {
     pub threads_per_block: usize,
     /// Bytes of shared memory that a block may hold.
     pub shared_bytes: usize,
-    /// How workers wait for the next launch.
+    /// How workers wait.
     pub wait: WaitPolicy,
     /// What else there is to say of a GPU.
     pub gpu: Option<GpuProperties>,

@@ -8,6 +8,8 @@ use std::{
 };
 
 use super::{mailbox::Patience, seat::Seat};
+#[cfg(loom)]
+use crate::sync::thread;
 use crate::{
     host::{
         error::{discard, panic_message},
@@ -69,6 +71,8 @@ const YIELDING: Duration = Duration::from_millis(if cfg!(loom) { 0 } else { 1 })
 pub(super) struct Flight<'a> {
     /// Looks with a pause between, before a waiting thread yields.
     pub(super) looks: u32,
+    /// Whether a thread that has waited long sleeps.
+    rests: bool,
     /// Of the device's launches.
     pub(super) number: u64,
     seats: &'a [Padded<Seat>],
@@ -117,9 +121,11 @@ impl<'a> Flight<'a> {
         number: u64,
         (blocks, threads): (usize, usize),
         looks: u32,
+        rests: bool,
     ) -> Self {
         Self {
             looks,
+            rests,
             number,
             seats,
             threads,
@@ -209,28 +215,15 @@ impl<'a> Flight<'a> {
         self.rest.woken.notify_all();
     }
 
-    /// The end of a long wait: yields, then sleeps, until `ready` gives something, or the launch fails.
+    /// The end of a long wait: yields, then sleeps if that is how the device waits, until `ready` gives something, or the launch
+    /// fails.
     #[cold]
     #[inline(never)]
     pub(super) fn wait<T>(&self, seat: &Seat, site: WaitSite, mut ready: impl FnMut() -> Option<T>) -> T {
-        let patience = Patience {
-            looks: 0,
-            yielding: YIELDING,
-            sleeps: true,
-        };
-        let look = || {
-            if self.is_aborted() {
-                Some(None)
-            } else {
-                ready().map(Some)
-            }
-        };
-        match patience.look(look) {
-            Some(Some(found)) => return found,
-            Some(None) => self.leave(),
-            None => {}
+        if let Some(found) = self.yielding(&mut ready, || false) {
+            return found;
         }
-        let _asleep = Asleep::new(seat, site, &self.rest.signals.0.sleepers);
+        let _asleep = Asleep::new(seat, site, self.rests, &self.rest.signals.0.sleepers);
         let mut detector = Detector::default();
         let mut pause = FIRST_SLEEP;
         loop {
@@ -250,6 +243,13 @@ impl<'a> Flight<'a> {
                 self.abort(Failure::Deadlock { report: self.report() });
                 self.leave();
             }
+            if !self.rests {
+                // Awake, it needs nobody to wake it, only to look at once when there is another probe.
+                if let Some(found) = self.yielding(&mut ready, || self.rest.probe.load(Ordering::Relaxed) != probe) {
+                    return found;
+                }
+                continue;
+            }
             let unchanged = lock(&self.rest.ticket);
             if *unchanged == ticket {
                 let woken = self.rest.woken.wait_timeout(unchanged, pause);
@@ -257,6 +257,23 @@ impl<'a> Flight<'a> {
                 pause = (2 * pause).min(LONGEST_SLEEP);
             }
         }
+    }
+
+    /// Yields until `ready` gives something: then that. `None` after a while, or when it is `enough`. Leaves a launch that fails.
+    fn yielding<T>(&self, ready: &mut impl FnMut() -> Option<T>, enough: impl Fn() -> bool) -> Option<T> {
+        // Without time to wait, as in a model, others need the core all the same.
+        #[cfg(loom)]
+        thread::yield_now();
+        let patience = Patience {
+            looks: 0,
+            yielding: YIELDING,
+            ends: true,
+        };
+        let look = || {
+            self.check();
+            ready().map(Some).or_else(|| enough().then_some(None))
+        };
+        patience.look(look).flatten()
     }
 
     /// Ends the launch if it has run longer than it may. Returns how long until it should be asked again.
@@ -286,28 +303,31 @@ impl<'a> Flight<'a> {
     }
 }
 
-/// A thread in the last stage of waiting. `ready` is the kernel's own code: it may panic, and a thread that unwinds runs.
+/// A thread in the last stage of waiting, asleep or not. `ready` is the kernel's own code: it may panic, and a thread that unwinds runs.
 struct Asleep<'a> {
     seat: &'a Seat,
     sleepers: &'a AtomicUsize,
+    /// What it counts for among them: nothing if it stays awake.
+    count: usize,
 }
 
 impl<'a> Asleep<'a> {
-    fn new(seat: &'a Seat, site: WaitSite, sleepers: &'a AtomicUsize) -> Self {
+    fn new(seat: &'a Seat, site: WaitSite, rests: bool, sleepers: &'a AtomicUsize) -> Self {
         seat.wait(site);
-        // Also shows this thread's state to those who raise it later: the last one to sleep sees all others waiting.
-        sleepers.fetch_add(1, Ordering::SeqCst);
+        let count = usize::from(rests);
+        // Also shows this thread's state to those who come here later: the last one sees all others waiting.
+        sleepers.fetch_add(count, Ordering::SeqCst);
         // With the order of stores before `Flight::stored`: either the look after this sees the store, or `stored` sees the
         // sleeper.
         fence(Ordering::SeqCst);
-        Self { seat, sleepers }
+        Self { seat, sleepers, count }
     }
 }
 
 impl Drop for Asleep<'_> {
     fn drop(&mut self) {
         self.seat.resume();
-        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+        self.sleepers.fetch_sub(self.count, Ordering::SeqCst);
     }
 }
 

@@ -38,8 +38,8 @@ pub(super) struct Patience {
     pub(super) looks: u32,
     /// Time of looks with a yield between.
     pub(super) yielding: Duration,
-    /// Whether to sleep at all.
-    pub(super) sleeps: bool,
+    /// Whether that ends at all.
+    pub(super) ends: bool,
 }
 
 impl Patience {
@@ -49,18 +49,18 @@ impl Patience {
             WaitPolicy::Active => Self {
                 looks: spins,
                 yielding: Duration::MAX,
-                sleeps: false,
+                ends: false,
             },
             // Several times the pause between launches that a program makes while it prepares the next one.
             WaitPolicy::Adaptive => Self {
                 looks: spins,
                 yielding: Duration::from_millis(10),
-                sleeps: true,
+                ends: true,
             },
             WaitPolicy::Passive => Self {
                 looks: 0,
                 yielding: Duration::ZERO,
-                sleeps: true,
+                ends: true,
             },
         }
     }
@@ -88,7 +88,7 @@ impl Patience {
                     return Some(found);
                 }
             }
-            if self.sleeps && start.elapsed() >= self.yielding {
+            if self.ends && start.elapsed() >= self.yielding {
                 return None;
             }
         }
@@ -253,12 +253,15 @@ impl Mailbox {
         self.leader.wake();
     }
 
-    /// Leader: waits until the worker has finished. While it sleeps it calls `idle` now and then, which returns how long to
-    /// sleep at most.
-    pub(super) fn wait(&self, patience: Patience, mut idle: impl FnMut() -> Duration) {
-        patience.look(|| self.done()).unwrap_or_else(|| {
-            self.leader.sleep_until(|| self.done(), || park_timeout(idle()));
-        });
+    /// Leader: waits until the worker has finished, asleep when its patience has ended if it `rests`. From then on it calls `idle`
+    /// now and then, which returns how long to sleep at most.
+    pub(super) fn wait(&self, patience: Patience, rests: bool, mut idle: impl FnMut() -> Duration) {
+        while patience.look(|| self.done()).is_none() {
+            if rests {
+                return self.leader.sleep_until(|| self.done(), || park_timeout(idle()));
+            }
+            idle();
+        }
     }
 }
 
@@ -294,7 +297,7 @@ mod test_loom {
     const HASTY: Patience = Patience {
         looks: 0,
         yielding: Duration::ZERO,
-        sleeps: true,
+        ends: true,
     };
 
     /// Two jobs in a row, both sides going to sleep at once: every job arrives, every end is noticed, memory follows.
@@ -321,7 +324,7 @@ mod test_loom {
             for job in [1, 2] {
                 // SAFETY: what is run does nothing, and a number may be copied.
                 unsafe { mailbox.post(nothing, &job, job) };
-                mailbox.wait(HASTY, || Duration::MAX);
+                mailbox.wait(HASTY, true, || Duration::MAX);
                 // SAFETY: the mailbox hands the data back and forth.
                 data.with(|value| assert_eq!(unsafe { *value }, job as u32));
             }

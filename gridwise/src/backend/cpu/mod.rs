@@ -119,6 +119,11 @@ impl CpuDevice {
         Ok(device)
     }
 
+    /// Whether threads of a launch sleep where they wait long.
+    fn rests(&self) -> bool {
+        self.policy != WaitPolicy::Active
+    }
+
     /// Whether the calling thread is inside a kernel of this device.
     pub(crate) fn runs_here(&self) -> bool {
         nesting::is_inside(self.number)
@@ -241,6 +246,7 @@ impl CpuDevice {
             scratch.launches,
             (plan.blocks, plan.threads),
             self.looks,
+            self.rests(),
         );
         let task = Task {
             work: Work {
@@ -306,12 +312,12 @@ impl Drop for Posted<'_> {
         let patience = Patience {
             looks: self.device.looks,
             yielding: Duration::from_millis(1),
-            sleeps: true,
+            ends: true,
         };
         for &worker in self.workers {
             self.device.workers[worker]
                 .mailbox
-                .wait(patience, || self.flight.fail_if_late());
+                .wait(patience, self.device.rests(), || self.flight.fail_if_late());
         }
     }
 }

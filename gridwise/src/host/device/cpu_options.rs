@@ -5,15 +5,16 @@ use std::{fmt, str::FromStr};
 use super::DeviceError;
 use crate::backend::cpu;
 
-/// How workers wait for the next launch.
+/// How workers wait: for the next launch, and in a kernel for other threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WaitPolicy {
-    /// Spin for ever: the fastest launches, at the price of a busy core for each worker.
+    /// Never sleep: the fastest launches and the fastest ends of long waits, at the price of a busy core for each worker.
     Active,
-    /// Spin, then yield, then sleep after 10 ms without work.
+    /// Spin, then yield, then sleep: after 10 ms without work, and after 1 ms of waiting in a kernel. A thread that sleeps is
+    /// some tens of microseconds late.
     #[default]
     Adaptive,
-    /// Sleep at once.
+    /// Without work, sleep at once; in a kernel, as adaptively.
     Passive,
 }
 

@@ -5,7 +5,7 @@ use crate::{
         buffer::{AllocationError, Buffer},
         queue::Queue,
     },
-    kernel::queue::{ChunkCounter, Level, TwoLevelQueue},
+    kernel::queue::{ChunkCounter, Level, Plan, TwoLevelQueue},
 };
 
 /// How long the chunks are that a [`ChunkCounter`] hands out. A minimum of 0 counts as 1, and so does a chunk of 0.
@@ -33,18 +33,27 @@ pub enum Chunking {
 /// Tickets of a level of guided chunks, as a part of the divisor: a chunk is at most this much longer than it should be.
 const GUIDED_PART: u64 = 8;
 
-/// Cuts `0..len` into levels; returns them, and how many chunks there are.
-fn levels(len: u64, chunking: Chunking, blocks: u64) -> (Vec<Level>, u64) {
-    let mut levels = Vec::new();
-    let (mut first, mut start) = (0, 0);
+/// Longest chunks that the counter itself is the index of. Were they longer, blocks that go on claiming where nothing is left
+/// could take the counter round to the start; so it takes more claims than a machine can make.
+const MOST_DIRECT: u64 = 1 << 20;
+/// The same, for the range.
+const LONGEST_DIRECT: u64 = 1 << 63;
+
+/// Cuts `0..len` into levels of chunks longer than the step, and says how to read the counter.
+fn levels(len: u64, chunking: Chunking, blocks: u64) -> (Vec<Level>, Plan) {
     let shortest = match chunking {
         Chunking::Fixed(chunk) => chunk,
         Chunking::Guided { minimum, .. } | Chunking::Factoring { minimum } => minimum,
     };
     let shortest = (shortest as u64).max(1);
+    let is_direct = shortest <= MOST_DIRECT && len <= LONGEST_DIRECT;
+    let step = if is_direct { shortest } else { 1 };
+    let mut levels = Vec::new();
+    // In claims; turned into what the counter stands at when it is known where it begins.
+    let (mut claims, mut start) = (0, 0);
     while start < len {
         let left = len - start;
-        let (tickets, chunk) = match chunking {
+        let (of_level, chunk) = match chunking {
             Chunking::Fixed(_) => (1, shortest),
             Chunking::Guided { divisor, .. } => {
                 let divisor = (divisor as u64).max(1).saturating_mul(blocks);
@@ -52,19 +61,41 @@ fn levels(len: u64, chunking: Chunking, blocks: u64) -> (Vec<Level>, u64) {
             }
             Chunking::Factoring { .. } => (blocks, left.div_ceil(blocks.saturating_mul(2))),
         };
-        if chunk <= shortest {
-            levels.push(Level {
-                first,
-                start,
-                chunk: shortest,
-            });
-            return (levels, first + left.div_ceil(shortest));
+        let first = claims;
+        if chunk > shortest {
+            levels.push(Level { first, start, chunk });
+            claims += of_level;
+            start += of_level * chunk;
+            continue;
         }
+        if is_direct {
+            break;
+        }
+        let chunk = shortest;
         levels.push(Level { first, start, chunk });
-        first += tickets;
-        start += tickets * chunk;
+        claims += left.div_ceil(chunk);
+        start = len;
     }
-    (levels, first)
+    // Every chunk so far is longer than the step, so the counter is behind the index.
+    let first = if is_direct { start.min(len) - claims * step } else { 0 };
+    for level in &mut levels {
+        level.first = first + level.first * step;
+    }
+    let (direct, end) = if is_direct { (start, len) } else { (u64::MAX, claims) };
+    let plan = Plan {
+        first,
+        step,
+        direct,
+        end,
+        len,
+    };
+    (levels, plan)
+}
+
+/// How many chunks there are.
+fn count(plan: &Plan) -> u64 {
+    let direct = plan.direct.min(plan.end);
+    (direct - plan.first) / plan.step + (plan.end - direct).div_ceil(plan.step)
 }
 
 /// An index range in chunks, and the counter that hands them out: for a launch at a time.
@@ -72,9 +103,7 @@ fn levels(len: u64, chunking: Chunking, blocks: u64) -> (Vec<Level>, u64) {
 pub struct Chunks {
     next: Buffer<u64>,
     levels: Buffer<Level>,
-    last: Level,
-    tickets: u64,
-    len: u64,
+    plan: Plan,
 }
 
 impl Chunks {
@@ -82,19 +111,13 @@ impl Chunks {
     ///
     /// A phased kernel that holds it finds it where an earlier phase has left it.
     pub fn fresh(&mut self, queue: &Queue) -> ChunkCounter<'_> {
-        queue.fill(self.next.span_mut(), 0);
-        ChunkCounter::new(
-            self.next.span_mut(),
-            self.levels.span(),
-            self.last,
-            self.tickets,
-            self.len,
-        )
+        queue.fill(self.next.span_mut(), self.plan.first);
+        ChunkCounter::new(self.next.span_mut(), self.levels.span(), self.plan)
     }
 
     /// How many chunks there are.
     pub fn count(&self) -> usize {
-        self.tickets as usize
+        count(&self.plan) as usize
     }
 }
 
@@ -124,13 +147,11 @@ impl Queue {
     #[track_caller]
     pub fn chunks(&self, len: usize, chunking: Chunking) -> Result<Chunks, AllocationError> {
         let blocks = self.device().most_resident_blocks().max(1);
-        let (levels, tickets) = levels(len as u64, chunking, blocks as u64);
+        let (levels, plan) = levels(len as u64, chunking, blocks as u64);
         Ok(Chunks {
             next: self.device().zeroed(1)?,
             levels: self.upload(&levels)?,
-            last: levels.last().copied().unwrap_or(bytemuck::Zeroable::zeroed()),
-            tickets,
-            len: len as u64,
+            plan,
         })
     }
 
@@ -161,22 +182,23 @@ impl Queue {
 #[cfg(all(test, not(loom)))]
 mod test {
     use super::*;
+    use crate::kernel::{Span, SpanMut};
 
+    /// The lengths of all chunks, as claims find them one after another; checked to lie end to end.
     fn chunks(len: u64, chunking: Chunking, blocks: u64) -> Vec<u64> {
-        let (levels, tickets) = levels(len, chunking, blocks);
-        let mut ends: Vec<_> = levels.iter().skip(1).map(|level| level.first).collect();
-        ends.push(tickets);
-        let lengths: Vec<u64> = levels
-            .iter()
-            .zip(ends)
-            .flat_map(|(level, end)| {
-                (level.first..end).map(move |ticket| {
-                    let start = level.start + (ticket - level.first) * level.chunk;
-                    level.chunk.min(len - start)
-                })
-            })
-            .collect();
-        assert_eq!(lengths.iter().sum::<u64>(), len, "{chunking:?}");
+        let (levels, plan) = levels(len, chunking, blocks);
+        let mut word = [plan.first];
+        let counter = ChunkCounter::new(SpanMut::new(&mut word), Span::new(&levels), plan);
+        let claims = (0..).map_while(|claim| counter.chunk(plan.first + claim * plan.step));
+        let mut end = 0;
+        let lengths = claims.map(|chunk| {
+            assert_eq!(chunk.start, end, "{chunking:?}");
+            end = chunk.end;
+            chunk.len() as u64
+        });
+        let lengths: Vec<u64> = lengths.collect();
+        assert_eq!(end as u64, len, "{chunking:?}");
+        assert_eq!(lengths.len() as u64, count(&plan), "{chunking:?}");
         lengths
     }
 
@@ -223,9 +245,48 @@ mod test {
                     minimum: usize::MAX,
                 },
             ] {
-                let (levels, tickets) = levels(u64::MAX, chunking, blocks);
+                let (levels, plan) = levels(u64::MAX, chunking, blocks);
                 assert!(levels.len() < 500, "{chunking:?} of {blocks}: {}", levels.len());
-                assert!(tickets > 0);
+                assert!(count(&plan) > 0);
+            }
+        }
+    }
+    #[test]
+    fn a_range_too_long_to_count_in_indices_is_cut_all_the_same() {
+        let len = u64::MAX;
+        for chunk in [1, MOST_DIRECT as usize, MOST_DIRECT as usize + 1, 1 << 62, usize::MAX] {
+            for len in [LONGEST_DIRECT, LONGEST_DIRECT + 1, len] {
+                let (levels, plan) = levels(len, Chunking::Fixed(chunk), 2);
+                assert_eq!(count(&plan), len.div_ceil(chunk as u64));
+                let mut word = [plan.first];
+                let counter = ChunkCounter::new(SpanMut::new(&mut word), Span::new(&levels), plan);
+                let last = plan.first + (count(&plan) - 1) * plan.step;
+                let start = (count(&plan) - 1) * chunk as u64;
+                assert_eq!(
+                    counter.chunk(last),
+                    Some(start as usize..len as usize),
+                    "{chunk} of {len}"
+                );
+                // No claim past the end comes round to the start, in as many as there is time for.
+                let later = plan.step.checked_mul(1 << 42).and_then(|more| last.checked_add(more));
+                if count(&plan) < 1 << 42 {
+                    assert_eq!(counter.chunk(later.unwrap()), None, "{chunk} of {len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_chunks_before_short_ones_are_cut_without_a_gap() {
+        for (len, minimum) in [(1, 1), (2, 1), (1000, 7), (1000, 1000), (1001, 500), (100_000, 3)] {
+            for blocks in [1, 2, 3, 64] {
+                for chunking in [
+                    Chunking::Guided { divisor: 1, minimum },
+                    Chunking::Guided { divisor: 16, minimum },
+                    Chunking::Factoring { minimum },
+                ] {
+                    chunks(len, chunking, blocks);
+                }
             }
         }
     }

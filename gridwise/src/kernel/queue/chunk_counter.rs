@@ -6,11 +6,11 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::kernel::{Acc, Span, SpanMut, collective};
 
-/// A stretch of tickets whose chunks are equally long, up to the first ticket of the next level.
+/// A stretch of claims whose chunks are equally long, up to the first claim of the next level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Level {
-    /// The first ticket.
+    /// What the counter stands at when the first of them is made.
     pub first: u64,
     /// The first index of its chunk.
     pub start: u64,
@@ -25,9 +25,11 @@ unsafe impl Pod for Level {}
 
 /// Hands out an index range in chunks, each to one block, in ascending order.
 ///
-/// A claim is one atomic addition, whatever the policy: it draws a ticket, and a short table says which chunk belongs to it.
-/// Nobody compares and swaps, so no claim is ever retried. A block that finds the range used up has drawn one ticket too many,
-/// which is all that is wasted; only the very last chunk may be shorter than its policy says.
+/// A claim is one atomic addition, whatever the policy, and what the counter stood at says which chunk it is. Each claim adds the
+/// length of the shortest chunks, and the counter begins so that it is the index itself where they begin: of equal chunks a
+/// claim costs what it costs by hand. The longer ones before are looked up in a short table. Nobody compares and swaps, so no
+/// claim is ever retried. A block that finds the range used up has added once too often, which is all that is wasted; only the
+/// very last chunk may be shorter than its policy says.
 ///
 /// Made by [`Chunks::fresh`](crate::host::tasks::Chunks::fresh). It waits for nobody, so it serves plain and cooperative
 /// launches alike, with any number of blocks.
@@ -83,23 +85,30 @@ unsafe impl Pod for Level {}
 pub struct ChunkCounter<'a> {
     next: SpanMut<'a, u64>,
     levels: Span<'a, Level>,
-    /// The last of the levels, where most tickets are.
-    last: Level,
-    tickets: u64,
-    len: u64,
+    plan: Plan,
+}
+
+/// How a counter is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Plan {
+    /// What the counter begins at.
+    pub(crate) first: u64,
+    /// What each claim adds.
+    pub(crate) step: u64,
+    /// From here on the counter is the index, and chunks are as long as the step. `u64::MAX`: nowhere.
+    pub(crate) direct: u64,
+    /// From here on nothing is left.
+    pub(crate) end: u64,
+    /// Indices in the range.
+    pub(crate) len: u64,
 }
 
 impl<'a> ChunkCounter<'a> {
-    /// `next` is one word, 0; `levels`, which end with `last`, cut `0..len` into `tickets` chunks.
+    /// `next` is one word, at what the plan begins with; `levels` are those before the counter is the index.
     #[cfg(feature = "std")]
-    pub(crate) fn new(next: SpanMut<'a, u64>, levels: Span<'a, Level>, last: Level, tickets: u64, len: u64) -> Self {
-        Self {
-            next,
-            levels,
-            last,
-            tickets,
-            len,
-        }
+    pub(crate) fn new(next: SpanMut<'a, u64>, levels: Span<'a, Level>, plan: Plan) -> Self {
+        Self { next, levels, plan }
     }
 
     /// Claims the next chunk for the block; `None` once the range is used up, and from then on.
@@ -108,7 +117,7 @@ impl<'a> ChunkCounter<'a> {
     #[inline(always)]
     #[track_caller]
     pub fn claim<A: Acc>(&self, acc: A) -> Option<Range<usize>> {
-        self.next.atomic(0).promise_drained(acc, Some(self.tickets));
+        self.next.atomic(0).promise_drained(acc, Some(self.plan.end));
         self.claim_at(acc, Location::caller())
     }
 
@@ -118,7 +127,7 @@ impl<'a> ChunkCounter<'a> {
     #[inline(always)]
     #[track_caller]
     pub fn claims<A: Acc>(&self, acc: A) -> Claims<'_, 'a, A> {
-        self.next.atomic(0).promise_drained(acc, Some(self.tickets));
+        self.next.atomic(0).promise_drained(acc, Some(self.plan.end));
         Claims {
             counter: self,
             acc,
@@ -137,27 +146,37 @@ impl<'a> ChunkCounter<'a> {
 
     #[inline(always)]
     fn claim_at<A: Acc>(&self, acc: A, location: &'static Location<'static>) -> Option<Range<usize>> {
-        let draw = || self.next.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
+        let draw = || self.next.atomic(0).fetch_add(acc, self.plan.step, Ordering::Relaxed);
         self.chunk(collective::broadcast(acc, draw, location))
     }
 
-    /// The chunk of a ticket.
+    /// The chunk of a claim that found the counter at `at`.
     #[inline(always)]
-    fn chunk(&self, ticket: u64) -> Option<Range<usize>> {
-        if ticket >= self.tickets {
+    pub(crate) fn chunk(&self, at: u64) -> Option<Range<usize>> {
+        let plan = &self.plan;
+        if at >= plan.end {
             return None;
         }
-        let level = if ticket >= self.last.first {
-            self.last
+        let (start, chunk) = if at >= plan.direct {
+            (at, plan.step)
         } else {
-            let after = self.levels.partition_point(|level| level.first <= ticket);
-            // The first level starts at ticket 0.
-            self.levels[after - 1]
+            self.of_level(at)
         };
-        // Below `len`, because the ticket has a chunk.
-        let start = level.start + (ticket - level.first) * level.chunk;
-        let end = start + level.chunk.min(self.len - start);
+        // Below `len`, because nothing begins at the end or past it.
+        let end = start + chunk.min(plan.len - start);
         Some(start as usize..end as usize)
+    }
+
+    /// Where a chunk begins that is longer than the step, and how long it is.
+    #[inline]
+    fn of_level(&self, at: u64) -> (u64, u64) {
+        let after = self.levels.partition_point(|level| level.first <= at);
+        // The first level starts where the counter does.
+        let level = self.levels[after - 1];
+        (
+            level.start + (at - level.first) / self.plan.step * level.chunk,
+            level.chunk,
+        )
     }
 }
 

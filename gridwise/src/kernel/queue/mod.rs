@@ -21,6 +21,8 @@ mod test_loom;
 mod two_level;
 pub(crate) mod words;
 
+#[cfg(feature = "std")]
+pub(crate) use chunk_counter::Plan;
 pub use chunk_counter::{ChunkCounter, Claims, Level};
 pub use ring::{LINE_WORDS, Ring};
 pub use spawner::Spawner;

@@ -50,12 +50,17 @@ type Body = fn(&Launch);
 
 /// Runs the bodies, one a rank, and returns how the launch failed. With `leaves`, each rank is done after its body.
 fn fly<const RANKS: usize>(bodies: [Body; RANKS], leaves: bool) -> Option<Failure> {
+    fly_waiting(bodies, leaves, true)
+}
+
+/// The same; with `rests`, threads that wait long sleep.
+fn fly_waiting<const RANKS: usize>(bodies: [Body; RANKS], leaves: bool, rests: bool) -> Option<Failure> {
     let seats = (0..RANKS).map(|_| Padded::default()).collect::<Vec<_>>();
     let rest = Box::leak(Box::<Rest>::default());
     rest.prepare(RANKS, None);
     let launch = Launch {
         // A launch keeps these in its scratch; here they are left behind.
-        flight: Flight::new(seats.leak(), rest, NUMBER, (RANKS, 1), 0),
+        flight: Flight::new(seats.leak(), rest, NUMBER, (RANKS, 1), 0, rests),
         words: Default::default(),
         data: UnsafeCell::new(0),
     };
@@ -169,4 +174,27 @@ fn loom_two_threads_that_wait_for_each_other_are_a_deadlock() {
 #[test]
 fn loom_waiting_for_a_thread_that_has_left_is_a_deadlock() {
     always_deadlocks(3, [|launch| launch.wait(0, 0), |launch| launch.store(1)]);
+}
+
+/// Whoever stays awake is woken by nobody, and so has to see stores, failures and probes by itself.
+#[test]
+fn loom_threads_that_stay_awake_see_turns_and_deadlocks() {
+    explore(2, || {
+        let waits: Body = |launch| {
+            launch.store(0);
+            launch.wait(0, 1);
+        };
+        let stores: Body = |launch| {
+            launch.wait(1, 0);
+            launch.store(1);
+        };
+        assert!(fly_waiting([waits, stores], true, false).is_none());
+    });
+    explore(2, || {
+        let bodies: [Body; 2] = [|launch| launch.wait(0, 0), |launch| launch.wait(1, 1)];
+        assert!(matches!(
+            fly_waiting(bodies, true, false),
+            Some(Failure::Deadlock { .. })
+        ));
+    });
 }
