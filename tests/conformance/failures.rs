@@ -10,74 +10,11 @@ use gridwise::{
     prelude::*,
 };
 
-use conformance_kernels::failures::{Endless, EndlessInTheBlock, Forlorn, HandMade, Healthy, PastTheEnd, ShortBlocks};
+use conformance_kernels::failures::{
+    Endless, EndlessInTheBlock, Fails, Forlorn, HandMade, Healthy, Meanwhile, PastTheEnd, ShortBlocks,
+};
 
 use crate::support::{blocks_of, is_checking, options, queue, several_blocks, team};
-
-/// What the other threads do while one panics.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Meanwhile {
-    Nothing,
-    BlockBarrier,
-    GridBarrier,
-    Wait,
-}
-
-/// One thread panics, perhaps after a while; the others meet, or wait for it.
-#[repr(C)]
-struct Fails<'a> {
-    block: usize,
-    thread: usize,
-    pause: Duration,
-    meanwhile: Meanwhile,
-    word: SpanMut<'a, u32>,
-}
-
-impl Fails<'_> {
-    /// Whether this thread is the one.
-    fn panics<A: Acc>(&self, acc: A) {
-        if (acc.block_index(), acc.thread_index()) == (self.block, self.thread) {
-            thread::sleep(self.pause);
-            panic!("thread {} fails", self.thread);
-        }
-    }
-
-    fn wait<A: Acc>(&self, acc: A) {
-        match self.meanwhile {
-            Meanwhile::BlockBarrier => acc.sync_block(),
-            Meanwhile::Wait => drop(self.word.atomic(0).wait_until(acc, Ordering::Acquire, |word| word == 1)),
-            Meanwhile::Nothing | Meanwhile::GridBarrier => {}
-        }
-    }
-}
-
-// SAFETY: the word is atomic. A thread that panics ends the launch, so nobody waits for it.
-unsafe impl Kernel for Fails<'_> {
-    const NAME: &'static str = "fails";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        acc.sync_block();
-        self.panics(acc);
-        self.wait(acc);
-    }
-}
-
-// SAFETY: as above.
-unsafe impl GridKernel for Fails<'_> {
-    const NAME: &'static str = "fails_in_grid";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        acc.sync_grid();
-        self.panics(acc);
-        self.wait(acc);
-        if self.meanwhile == Meanwhile::GridBarrier {
-            acc.sync_grid();
-        }
-    }
-}
 
 fn assert_usable(queue: &Queue) {
     let mut count = queue.device().zeroed(1).unwrap();
@@ -129,7 +66,7 @@ pub(crate) fn a_panic_whose_payload_panics_ends_the_launch(device: &Device) {
 }
 
 /// A thread of the given block, and one in its middle, fails; it is the one that is named.
-fn fails(device: &Device, blocks: usize, threads: usize, meanwhile: Meanwhile, pause: Duration, cooperative: bool) {
+fn fails(device: &Device, blocks: usize, threads: usize, meanwhile: Meanwhile, pause: u64, cooperative: bool) {
     let queue = queue(device);
     for block in [0, blocks - 1] {
         for thread in [0, 3.min(threads - 1)] {
@@ -155,7 +92,7 @@ fn fails(device: &Device, blocks: usize, threads: usize, meanwhile: Meanwhile, p
                     message,
                 }) => {
                     assert_eq!((kernel, b, t), (name, block, thread));
-                    assert_eq!(message, format!("thread {thread} fails"));
+                    assert_eq!(message, "on purpose");
                 }
                 other => panic!("{meanwhile:?}: {other:?}"),
             }
@@ -165,7 +102,7 @@ fn fails(device: &Device, blocks: usize, threads: usize, meanwhile: Meanwhile, p
 }
 
 pub(crate) fn a_panic_names_block_thread_and_message(device: &Device) {
-    if !crate::support::runs_host_kernels(device) {
+    if !crate::support::survives_failures(device) {
         return;
     }
     for blocks in [1, 2, 30] {
@@ -174,7 +111,7 @@ pub(crate) fn a_panic_names_block_thread_and_message(device: &Device) {
             blocks,
             team(device, 4).unwrap_or(1),
             Meanwhile::Nothing,
-            Duration::ZERO,
+            0,
             false,
         );
     }
@@ -182,29 +119,29 @@ pub(crate) fn a_panic_names_block_thread_and_message(device: &Device) {
 
 // fault A11.7: thread 3 of a block panics before the barrier.
 pub(crate) fn a_panic_releases_a_block_barrier(device: &Device) {
-    if !crate::support::runs_host_kernels(device) {
+    if !crate::support::survives_failures(device) {
         return;
     }
     let Some(threads) = team(device, 4) else { return };
     for blocks in [1, 5] {
-        fails(device, blocks, threads, Meanwhile::BlockBarrier, Duration::ZERO, false);
+        fails(device, blocks, threads, Meanwhile::BlockBarrier, 0, false);
     }
 }
 
 // fault A2.17: some have arrived at the grid barrier, and one never will.
 pub(crate) fn a_panic_releases_a_grid_barrier(device: &Device) {
-    if !crate::support::runs_host_kernels(device) {
+    if !crate::support::survives_failures(device) {
         return;
     }
     for threads in 1..=team(device, 3).unwrap_or(1) {
         let blocks = blocks_of(device, threads);
-        fails(device, blocks, threads, Meanwhile::GridBarrier, Duration::ZERO, true);
+        fails(device, blocks, threads, Meanwhile::GridBarrier, 0, true);
     }
 }
 
 // fault A11.8: others wait for a word that the one that panicked would have stored.
 pub(crate) fn a_panic_releases_a_wait(device: &Device) {
-    if !crate::support::runs_host_kernels(device) {
+    if !crate::support::survives_failures(device) {
         return;
     }
     if let Some(blocks) = several_blocks(device) {
@@ -213,22 +150,22 @@ pub(crate) fn a_panic_releases_a_wait(device: &Device) {
             blocks,
             device.properties().threads_per_block,
             Meanwhile::Wait,
-            Duration::ZERO,
+            0,
             true,
         );
     }
     if let Some(threads) = team(device, 4) {
         // One block: others could not start while it waits.
-        fails(device, 1, threads, Meanwhile::Wait, Duration::ZERO, false);
+        fails(device, 1, threads, Meanwhile::Wait, 0, false);
     }
 }
 
 // fault A11.11: one leaves while the others have gone to sleep.
 pub(crate) fn a_panic_releases_threads_that_sleep(device: &Device) {
-    if !crate::support::runs_host_kernels(device) {
+    if !crate::support::survives_failures(device) {
         return;
     }
-    let pause = Duration::from_millis(30);
+    let pause = 30;
     if let Some(threads) = team(device, 4) {
         fails(device, 1, threads, Meanwhile::BlockBarrier, pause, false);
     }

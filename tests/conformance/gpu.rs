@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 use conformance_kernels::{
     KERNELS,
     copies::Double,
-    failures::{Endless, PastTheEnd},
+    failures::{Endless, EndlessInTheBlock, Fails, Meanwhile, PastTheEnd},
     grid_barrier::FailsBetween,
     tasks::Endless as EndlessTask,
 };
@@ -72,6 +72,53 @@ pub(crate) fn an_index_out_of_bounds_names_block_thread_and_place() {
         other => panic!("{other:?}"),
     }
     assert_lost(&device, "past_the_end");
+}
+
+/// A device of its own for each failure: whatever the others do meanwhile, the one that panicked is named, and where it did.
+pub(crate) fn a_panic_names_block_thread_and_place() {
+    let cases = [
+        (Meanwhile::Nothing, false),
+        (Meanwhile::BlockBarrier, false),
+        (Meanwhile::Wait, false),
+        (Meanwhile::GridBarrier, true),
+        (Meanwhile::Wait, true),
+    ];
+    for (meanwhile, cooperative) in cases {
+        let device = open(DEVICE);
+        let mut word = device.zeroed(1).unwrap();
+        let kernel = Fails {
+            block: 1,
+            thread: 35,
+            pause: 2,
+            meanwhile,
+            word: word.span_mut(),
+        };
+        let grid = Blocks::Exactly(3).threads(40);
+        let failed = if cooperative {
+            queue(&device).launch_cooperative(grid, kernel)
+        } else {
+            queue(&device).launch(grid, kernel)
+        };
+        match failed {
+            Err(LaunchError::Panicked {
+                block: 1,
+                thread: 35,
+                message,
+                ..
+            }) => assert!(
+                message.starts_with("it panicked, at ") && message.contains("failures.rs:"),
+                "{message}"
+            ),
+            other => panic!("{meanwhile:?}: {other:?}"),
+        }
+    }
+}
+
+pub(crate) fn a_time_limit_ends_a_block_without_end() {
+    let device = open(DEVICE);
+    let queue = device.queue_with(QueueOptions::default().timeout(Duration::from_millis(100)));
+    let result = queue.launch(Blocks::Exactly(1).threads(64), EndlessInTheBlock);
+    assert!(matches!(result, Err(LaunchError::TimedOut { .. })), "{result:?}");
 }
 
 pub(crate) fn a_panic_beside_blocks_that_wait_is_reported() {

@@ -4,156 +4,70 @@ use std::ops::Range;
 
 use gridwise::{kernel::domain::Domain, prelude::*};
 
-use conformance_kernels::index_maps::{BadMap, FirstIndices, FrameEnds, HALF, SameFrames, Shares};
+use conformance_kernels::index_maps::{
+    BadMap, FirstIndices, FrameEnds, HALF, Line, SameFrames, Shares, Space, Table, Visit, WALKS,
+};
 
 use crate::support::{grids, queue, team};
 
-/// Ways through a domain.
-const WALKS: u32 = 6;
-
-/// Counts the visits of each index, each way.
-#[repr(C)]
-struct Visit<'a, D: Domain> {
-    domain: D,
-    frame: D::FrameSize,
-    walk: u32,
-    visits: SpanMut<'a, u32>,
-}
-
-/// A domain whose indices have a place in a table.
-trait Tabled: Domain {
-    /// Row-major position of an index; panics outside the domain.
-    fn position(&self, index: Self::Index) -> usize;
-    /// The indices of a run.
-    fn of_run(run: Self::Run) -> impl Iterator<Item = Self::Index>;
-}
-
-impl Tabled for Range<usize> {
-    fn position(&self, index: usize) -> usize {
-        assert!(self.contains(&index), "{index} is outside {self:?}");
-        index - self.start
-    }
-
-    fn of_run(run: Range<usize>) -> impl Iterator<Item = usize> {
-        run
-    }
-}
-
-impl<const N: usize> Tabled for [Range<usize>; N] {
-    fn position(&self, index: [usize; N]) -> usize {
-        (0..N).fold(0, |position, axis| {
-            position * self[axis].len() + self[axis].position(index[axis])
-        })
-    }
-
-    fn of_run(run: Self::Run) -> impl Iterator<Item = [usize; N]> {
-        assert!(run.len > 0, "a run has an index");
-        run.columns().map(move |column| {
-            let mut index = run.start;
-            index[N - 1] = column;
-            index
-        })
-    }
-}
-
-// SAFETY: all accesses are atomic, and there are no barriers.
-unsafe impl<D: Tabled> Kernel for Visit<'_, D> {
-    const NAME: &'static str = "visit";
-    type Shared = ();
-
-    fn run<A: Acc>(self, acc: A, _: ()) {
-        let visit = |index: D::Index| {
-            self.visits
-                .atomic(self.domain.position(index))
-                .fetch_add(acc, 1, Ordering::Relaxed);
-        };
-        let domain = self.domain.clone();
-        match self.walk {
-            0 => acc.threads_in_grid(domain).for_each(visit),
-            1 => acc.runs_in_grid(domain).flat_map(D::of_run).for_each(visit),
-            2 => {
-                for frame in acc.blocks_in_grid(domain, self.frame) {
-                    acc.threads_in_block(frame).for_each(visit);
-                }
-            }
-            3 => {
-                for frame in acc.blocks_in_grid(domain, self.frame) {
-                    acc.runs_in_block(frame).flat_map(D::of_run).for_each(visit);
-                }
-            }
-            4 => {
-                for frame in acc.warps_in_grid(domain, self.frame) {
-                    acc.threads_in_warp(frame).for_each(visit);
-                }
-            }
-            _ => {
-                // A block's part of the first axis does not exist for a general domain: give each block the whole, in turn.
-                if acc.block_index() == 0 {
-                    for frame in acc.warps_in_block(domain, self.frame) {
-                        acc.threads_in_warp(frame).for_each(visit);
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn check<D: Tabled + std::fmt::Debug>(device: &Device, domain: D, frames: &[D::FrameSize]) {
+fn check<T: Table + std::fmt::Debug>(device: &Device, table: T) {
     let queue = queue(device);
-    let size = domain.size();
-    for &frame in frames {
-        for walk in 0..WALKS {
-            for grid in grids(device) {
-                let mut visits = device.zeroed(size).unwrap();
-                let kernel = Visit {
-                    domain: domain.clone(),
-                    frame,
-                    walk,
-                    visits: visits.span_mut(),
-                };
-                queue.launch(grid, kernel).unwrap();
-                let visits = queue.download(&visits).unwrap();
-                assert_eq!(visits, vec![1; size], "walk {walk} of {domain:?} on {grid:?}");
-            }
+    let size = table.domain().size();
+    for walk in 0..WALKS {
+        for grid in grids(device) {
+            let mut visits = device.zeroed(size).unwrap();
+            let kernel = Visit {
+                table,
+                walk,
+                visits: visits.span_mut(),
+            };
+            queue.launch(grid, kernel).unwrap();
+            let visits = queue.download(&visits).unwrap();
+            assert_eq!(visits, vec![1; size], "walk {walk} of {table:?} on {grid:?}");
         }
+    }
+}
+
+fn check_line(device: &Device, range: Range<usize>, frames: &[usize]) {
+    for &frame in frames {
+        let (start, end) = (range.start, range.end);
+        check(device, Line { start, end, frame });
+    }
+}
+
+fn check_space<const N: usize>(device: &Device, ranges: [Range<usize>; N], frames: &[[usize; N]]) {
+    let (start, end) = (
+        ranges.each_ref().map(|range| range.start),
+        ranges.map(|range| range.end),
+    );
+    for &frame in frames {
+        check(device, Space { start, end, frame });
     }
 }
 
 pub(crate) fn every_walk_of_a_line_visits_each_index_once(device: &Device) {
-    if !crate::support::runs_host_kernels(device) {
-        return;
-    }
     for domain in [0..0, 3..3, 0..1, 0..2, 0..7, 5..36, 100..231] {
-        check(device, domain, &[1, 4, 13, 1000]);
+        check_line(device, domain, &[1, 4, 13, 1000]);
     }
     // An end before the start is empty, as it is for a range.
     #[allow(clippy::reversed_empty_ranges)]
-    check(device, 5..3, &[1, 2]);
+    check_line(device, 5..3, &[1, 2]);
 }
 
 pub(crate) fn every_walk_of_a_plane_visits_each_index_once(device: &Device) {
-    if !crate::support::runs_host_kernels(device) {
-        return;
-    }
-    check(device, [0..13, 0..29], &[[1, 1], [2, 29], [5, 7], [13, 1], [100, 100]]);
-    check(device, [3..5, 7..18], &[[1, 3], [2, 4]]);
-    check(device, [0..3, 4..4], &[[1, 1]]);
+    check_space(device, [0..13, 0..29], &[[1, 1], [2, 29], [5, 7], [13, 1], [100, 100]]);
+    check_space(device, [3..5, 7..18], &[[1, 3], [2, 4]]);
+    check_space(device, [0..3, 4..4], &[[1, 1]]);
 }
 
 pub(crate) fn every_walk_of_a_space_visits_each_index_once(device: &Device) {
-    if !crate::support::runs_host_kernels(device) {
-        return;
-    }
-    check(device, [0..5, 0..7, 0..11], &[[1, 1, 11], [2, 3, 4], [5, 7, 11]]);
-    check(device, [1..4, 2..3, 10..15], &[[2, 2, 2]]);
-    check(device, [0..3, 0..0, 0..2], &[[1, 1, 1]]);
+    check_space(device, [0..5, 0..7, 0..11], &[[1, 1, 11], [2, 3, 4], [5, 7, 11]]);
+    check_space(device, [1..4, 2..3, 10..15], &[[2, 2, 2]]);
+    check_space(device, [0..3, 0..0, 0..2], &[[1, 1, 1]]);
 }
 
 pub(crate) fn every_walk_of_four_dimensions_visits_each_index_once(device: &Device) {
-    if !crate::support::runs_host_kernels(device) {
-        return;
-    }
-    check(
+    check_space(
         device,
         [0..3, 0..5, 0..2, 0..7],
         &[[1, 1, 1, 1], [2, 3, 2, 4], [9, 9, 9, 9]],
@@ -195,13 +109,10 @@ pub(crate) fn threads_of_a_block_get_the_same_frames(device: &Device) {
 
 // fault A10.1, A10.2: an index or a stride passes the largest that its type can hold.
 pub(crate) fn indices_near_the_largest_are_visited_once(device: &Device) {
-    if !crate::support::runs_host_kernels(device) {
-        return;
-    }
-    check(device, usize::MAX - 7..usize::MAX, &[1, 3, usize::MAX]);
+    check_line(device, usize::MAX - 7..usize::MAX, &[1, 3, usize::MAX]);
     let rows = (1 << 31) - 2..(1 << 31) + 3;
     let columns = usize::MAX - 3..usize::MAX;
-    check(device, [rows, columns], &[[1, 1], [2, 2], [usize::MAX, usize::MAX]]);
+    check_space(device, [rows, columns], &[[1, 1], [2, 2], [usize::MAX, usize::MAX]]);
 }
 
 // fault A10.1

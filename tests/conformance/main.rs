@@ -149,6 +149,7 @@ macro_rules! tests {
                 threads_of_another_pool_may_launch,
                 more_threads_than_run_together_are_refused,
                 fields_of_every_kind_reach_the_kernel,
+                fields_of_unspecified_layout_reach_the_kernel,
             ];
             residency: [
                 twice_the_residency_is_refused,
@@ -372,6 +373,8 @@ macro_rules! gpu {
 #[cfg(feature = "cuda")]
 gpu! {
     an_index_out_of_bounds_names_block_thread_and_place,
+    a_panic_names_block_thread_and_place,
+    a_time_limit_ends_a_block_without_end,
     a_panic_beside_blocks_that_wait_is_reported,
     a_lost_device_is_opened_anew_once_all_of_it_is_dropped,
     a_time_limit_ends_rounds_without_end,

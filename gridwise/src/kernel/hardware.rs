@@ -389,6 +389,11 @@ pub trait GridHardware: Hardware {
     fn grid_state(self) -> super::grid_barrier::GridState;
     /// Called at every grid barrier before arriving, by every thread: counts rounds for reports, and leaves an aborted launch.
     fn enter_grid_barrier(self, location: &'static Location<'static>);
+    /// Meets the other blocks; called by one thread of each.
+    #[inline(always)]
+    fn meet_blocks(self, site: WaitSite) {
+        self.grid_state().meet(self, self.block(), self.blocks(), site);
+    }
     /// Alternates with every call in a thread, starting with `false`.
     fn reduction_parity(self) -> bool;
 }

@@ -128,6 +128,7 @@ gridwise::export! {
     "la_shape" = kernel launches::Shape<'static>;
     "la_empty" = grid_kernel launches::Empty<'static>;
     "la_beside" = kernel launches::Beside<'static>;
+    "la_fields" = kernel launches::Fields<'static, 3>;
     "la_meets" = kernel launches::Meets<'static>;
 
     "cp_double" = kernel copies::Double<'static>;
@@ -140,7 +141,13 @@ gridwise::export! {
     "fa_endless_in_the_block" = kernel failures::EndlessInTheBlock, empty;
     "fa_short_blocks" = kernel failures::ShortBlocks, empty;
     "fa_past_the_end" = kernel failures::PastTheEnd<'static>;
+    "fa_fails" = kernel failures::Fails<'static>;
+    "fa_fails_in_grid" = grid_kernel failures::Fails<'static>;
 
+    "im_visit_line" = kernel index_maps::Visit<'static, index_maps::Line>;
+    "im_visit_plane" = kernel index_maps::Visit<'static, index_maps::Space<2>>;
+    "im_visit_space" = kernel index_maps::Visit<'static, index_maps::Space<3>>;
+    "im_visit_four" = kernel index_maps::Visit<'static, index_maps::Space<4>>;
     "im_shares" = kernel index_maps::Shares<'static>;
     "im_same_frames" = kernel index_maps::SameFrames<'static>;
     "im_first_indices" = kernel index_maps::FirstIndices<'static>;

@@ -127,3 +127,69 @@ unsafe impl Kernel for PastTheEnd<'_> {
         }
     }
 }
+
+/// What the other threads do while one panics.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Meanwhile {
+    Nothing,
+    BlockBarrier,
+    GridBarrier,
+    Wait,
+}
+
+/// One thread panics, perhaps after a while; the others meet, or wait for it.
+#[repr(C)]
+pub struct Fails<'a> {
+    pub block: usize,
+    pub thread: usize,
+    /// Milliseconds until it panics.
+    pub pause: u64,
+    pub meanwhile: Meanwhile,
+    pub word: SpanMut<'a, u32>,
+}
+
+impl Fails<'_> {
+    /// Whether this thread is the one.
+    fn panics<A: Acc>(&self, acc: A) {
+        if (acc.block_index(), acc.thread_index()) == (self.block, self.thread) {
+            pause(acc, self.pause);
+            panic!("on purpose");
+        }
+    }
+
+    fn wait<A: Acc>(&self, acc: A) {
+        match self.meanwhile {
+            Meanwhile::BlockBarrier => acc.sync_block(),
+            Meanwhile::Wait => drop(self.word.atomic(0).wait_until(acc, Ordering::Acquire, |word| word == 1)),
+            Meanwhile::Nothing | Meanwhile::GridBarrier => {}
+        }
+    }
+}
+
+// SAFETY: the word is atomic. A thread that panics ends the launch, so nobody waits for it.
+unsafe impl Kernel for Fails<'_> {
+    const NAME: &'static str = "fails";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        acc.sync_block();
+        self.panics(acc);
+        self.wait(acc);
+    }
+}
+
+// SAFETY: as above.
+unsafe impl GridKernel for Fails<'_> {
+    const NAME: &'static str = "fails_in_grid";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        acc.sync_grid();
+        self.panics(acc);
+        self.wait(acc);
+        if self.meanwhile == Meanwhile::GridBarrier {
+            acc.sync_grid();
+        }
+    }
+}

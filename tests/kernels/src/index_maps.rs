@@ -1,6 +1,143 @@
 //! Kernels of the suite `index_maps`.
 
-use gridwise::prelude::*;
+use core::ops::Range;
+
+use gridwise::{
+    kernel::domain::{Domain, Run},
+    prelude::*,
+};
+
+/// A domain whose indices have a place in a table, and its frames. In fields of two compilers alike, which a range is not.
+pub trait Table: Copy {
+    type Domain: Domain;
+    fn domain(self) -> Self::Domain;
+    fn frame(self) -> <Self::Domain as Domain>::FrameSize;
+    /// Row-major position of an index; panics outside the domain.
+    fn position(self, index: <Self::Domain as Domain>::Index) -> usize;
+    /// The indices of a run.
+    fn of_run(run: <Self::Domain as Domain>::Run) -> impl Iterator<Item = <Self::Domain as Domain>::Index>;
+}
+
+/// Indices from a start to an end.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    pub start: usize,
+    pub end: usize,
+    pub frame: usize,
+}
+
+impl Table for Line {
+    type Domain = Range<usize>;
+
+    fn domain(self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    fn frame(self) -> usize {
+        self.frame
+    }
+
+    fn position(self, index: usize) -> usize {
+        assert!(self.start <= index && index < self.end, "an index outside the domain");
+        index - self.start
+    }
+
+    fn of_run(run: Range<usize>) -> impl Iterator<Item = usize> {
+        run
+    }
+}
+
+/// Indices of several dimensions.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Space<const N: usize> {
+    pub start: [usize; N],
+    pub end: [usize; N],
+    pub frame: [usize; N],
+}
+
+impl<const N: usize> Table for Space<N> {
+    type Domain = [Range<usize>; N];
+
+    fn domain(self) -> Self::Domain {
+        core::array::from_fn(|axis| self.start[axis]..self.end[axis])
+    }
+
+    fn frame(self) -> [usize; N] {
+        self.frame
+    }
+
+    fn position(self, index: [usize; N]) -> usize {
+        (0..N).fold(0, |position, axis| {
+            let (start, end) = (self.start[axis], self.end[axis]);
+            assert!(start <= index[axis] && index[axis] < end, "an index outside the domain");
+            position * (end - start) + (index[axis] - start)
+        })
+    }
+
+    fn of_run(run: Run<N>) -> impl Iterator<Item = [usize; N]> {
+        assert!(run.len > 0, "a run has an index");
+        run.columns().map(move |column| {
+            let mut index = run.start;
+            index[N - 1] = column;
+            index
+        })
+    }
+}
+
+/// Ways through a domain.
+pub const WALKS: u32 = 6;
+
+/// Counts the visits of each index, each way.
+#[repr(C)]
+pub struct Visit<'a, T> {
+    pub table: T,
+    pub walk: u32,
+    pub visits: SpanMut<'a, u32>,
+}
+
+// SAFETY: all accesses are atomic, and there are no barriers.
+unsafe impl<T: Table> Kernel for Visit<'_, T> {
+    const NAME: &'static str = "visit";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        let visit = |index| {
+            self.visits
+                .atomic(self.table.position(index))
+                .fetch_add(acc, 1, Ordering::Relaxed);
+        };
+        let (domain, frame) = (self.table.domain(), self.table.frame());
+        match self.walk {
+            0 => acc.threads_in_grid(domain).for_each(visit),
+            1 => acc.runs_in_grid(domain).flat_map(T::of_run).for_each(visit),
+            2 => {
+                for frame in acc.blocks_in_grid(domain, frame) {
+                    acc.threads_in_block(frame).for_each(visit);
+                }
+            }
+            3 => {
+                for frame in acc.blocks_in_grid(domain, frame) {
+                    acc.runs_in_block(frame).flat_map(T::of_run).for_each(visit);
+                }
+            }
+            4 => {
+                for frame in acc.warps_in_grid(domain, frame) {
+                    acc.threads_in_warp(frame).for_each(visit);
+                }
+            }
+            _ => {
+                // A block's part of the first axis does not exist for a general domain: give each block the whole, in turn.
+                if acc.block_index() == 0 {
+                    for frame in acc.warps_in_block(domain, frame) {
+                        acc.threads_in_warp(frame).for_each(visit);
+                    }
+                }
+            }
+        }
+    }
+}
 
 /// Counts what each thread of the grid gets.
 #[repr(C)]

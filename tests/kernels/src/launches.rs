@@ -1,5 +1,7 @@
 //! Kernels of the suite `launches`.
 
+use core::num::NonZeroU32;
+
 use gridwise::prelude::*;
 
 /// Does nothing.
@@ -161,5 +163,48 @@ unsafe impl Kernel for Meets<'_> {
         let least = counts.into_iter().min().unwrap_or(0);
         self.out
             .set(acc, acc.block_index() * acc.thread_count() + acc.thread_index(), least);
+    }
+}
+
+/// Two numbers, the first in front of a gap.
+#[repr(C)]
+pub struct Pair {
+    pub small: u32,
+    pub large: i64,
+}
+
+/// Holds fields of every kind that a kernel may.
+#[repr(C)]
+pub struct Fields<'a, const N: usize> {
+    pub byte: u8,
+    pub double: f64,
+    pub flag: bool,
+    pub numbers: [i16; N],
+    pub spans: [Span<'a, u32>; 2],
+    pub pair: Pair,
+    pub maybe: Option<NonZeroU32>,
+    pub none: Option<NonZeroU32>,
+    pub out: SpanMut<'a, f64>,
+}
+
+// SAFETY: one thread writes.
+unsafe impl<const N: usize> Kernel for Fields<'_, N> {
+    const NAME: &'static str = "fields";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        for i in acc.threads_in_grid(0..1) {
+            let of_spans = self.spans.iter().flat_map(|span| span.iter());
+            let sum = f64::from(self.byte)
+                + self.double
+                + f64::from(u8::from(self.flag))
+                + self.numbers.iter().map(|&x| f64::from(x)).sum::<f64>()
+                + of_spans.map(|&x| f64::from(x)).sum::<f64>()
+                + f64::from(self.pair.small)
+                + self.pair.large as f64
+                + f64::from(self.maybe.map_or(0, NonZeroU32::get))
+                + f64::from(self.none.map_or(0, NonZeroU32::get));
+            self.out.set(acc, i, sum);
+        }
     }
 }

@@ -4,11 +4,13 @@
 //! ptx-check prebuilt [--bless]    the library's own kernels are what their source gives
 //! ptx-check lint [--bless]        barriers, atomics and address spaces, of those and of the conformance suite's
 //! ptx-check registers [--bless]   what ptxas makes of the library's own kernels on several devices
+//! ptx-check driver                what the library takes CUDA's driver to be, against its header
 //! ```
 //!
 //! With `--bless` the committed files are replaced instead. Exit code 2 means that a tool is missing, and which.
 #![forbid(unsafe_code)]
 
+mod driver;
 mod lint;
 mod listing;
 mod prebuilt;
@@ -70,8 +72,9 @@ fn main() -> ExitCode {
         "prebuilt" => prebuilt::check(bless),
         "lint" => lint::check(bless),
         "registers" => registers::check(bless),
+        "driver" if !bless => driver::check(),
         _ => Err(Failure::Wrong(
-            "usage: ptx-check prebuilt|lint|registers [--bless]".to_owned(),
+            "usage: ptx-check prebuilt|lint|registers [--bless], ptx-check driver".to_owned(),
         )),
     };
     match result {

@@ -1,14 +1,21 @@
-//! What the assembler of the devices makes of the library's own kernels: registers, shared memory, spills.
+//! What the assembler of the devices makes of the library's own kernels: registers, shared memory, spills. The kernels of the
+//! conformance suite and of the example it has to take as well.
 //!
 //! Needs `ptxas`, from `GRIDWISE_PTXAS`, the path, or `pip install --no-deps nvidia-cuda-nvcc-cu12`.
 
-use std::{env, fs, path::PathBuf, process::Command};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use crate::{Failure, snapshot, workspace};
+use crate::{Failure, compile, snapshot, workspace};
 
 /// One device of each generation.
 const DEVICES: [&str; 4] = ["sm_70", "sm_80", "sm_90", "sm_100"];
 const FILE: &str = "gridwise/src/backend/cuda/prebuilt.ptx";
+/// Further crates of kernels, and the names of their variants.
+const OTHERS: [(&str, &str); 2] = [("tests/kernels", "conformance"), ("examples/gpu/kernels", "example")];
 
 pub(crate) fn check(bless: bool) -> Result<String, Failure> {
     let ptxas = ptxas().ok_or_else(|| {
@@ -17,28 +24,41 @@ pub(crate) fn check(bless: bool) -> Result<String, Failure> {
                 .to_owned(),
         )
     })?;
-    let output = env::temp_dir().join(format!("ptx-check-{}.cubin", std::process::id()));
     let mut table = format!("{}\n", version(&ptxas)?);
     for device in DEVICES {
-        let run = Command::new(&ptxas)
-            .args(["-v", "-arch", device])
-            .arg(workspace(FILE))
-            .arg("-o")
-            .arg(&output)
-            .output()
-            .map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
-        if !run.status.success() {
-            return Err(format!("{FILE} does not assemble for {device}:\n{said}").into());
-        }
-        for row in rows(&said) {
+        for row in rows(&assemble(&ptxas, device, &workspace(FILE))?) {
             table += &format!("{device:<8}{row}\n");
         }
     }
+    let file = workspace("tools/ptx-check/snapshots/registers.txt");
+    let mut said = snapshot::check(&file, &table, bless, "registers")?;
+    for (kernels, name) in OTHERS {
+        let (ptx, _) = compile(kernels, name, &[])?;
+        for device in DEVICES {
+            assemble(&ptxas, device, &ptx.path)?;
+        }
+        said += &format!("\n{kernels} assembles for {}", DEVICES.join(", "));
+    }
+    Ok(said)
+}
+
+/// What the assembler says of a text.
+fn assemble(ptxas: &Path, device: &str, ptx: &Path) -> Result<String, Failure> {
+    let output = env::temp_dir().join(format!("ptx-check-{}.cubin", std::process::id()));
+    let run = Command::new(ptxas)
+        .args(["-v", "-arch", device])
+        .arg(ptx)
+        .arg("-o")
+        .arg(&output)
+        .output()
+        .map_err(|error| error.to_string())?;
     // It was only made to see whether it can be.
     let _ = fs::remove_file(output);
-    let file = workspace("tools/ptx-check/snapshots/registers.txt");
-    snapshot::check(&file, &table, bless, "registers")
+    let said = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
+    if !run.status.success() {
+        return Err(format!("{} does not assemble for {device}:\n{said}", ptx.display()).into());
+    }
+    Ok(said)
 }
 
 fn ptxas() -> Option<PathBuf> {

@@ -142,6 +142,26 @@ impl GridState {
     pub unsafe fn new(words: *mut u32, slots: *mut [u8; SLOT_BYTES], shape: BarrierShape) -> Self {
         Self { words, slots, shape }
     }
+
+    /// The barrier, for one thread of that block.
+    #[inline(always)]
+    pub(crate) fn meet<H: Hardware>(self, hardware: H, block: usize, blocks: usize, site: WaitSite) {
+        // A call in each arm: a choice of functions would be called through a table, with all of the accelerator in memory.
+        match self.shape {
+            // SAFETY: `new` vouches for the words; block indices are below the number of blocks, one thread each.
+            BarrierShape::Flip => unsafe {
+                FlipBarrier::meet(hardware, self.words, block, blocks, site);
+            },
+            // SAFETY: as above.
+            BarrierShape::Counter => unsafe {
+                CounterBarrier::meet(hardware, self.words, block, blocks, site);
+            },
+            // SAFETY: as above.
+            BarrierShape::Tree => unsafe {
+                TreeBarrier::meet(hardware, self.words, block, blocks, site);
+            },
+        }
+    }
 }
 
 #[inline(always)]
@@ -149,27 +169,10 @@ pub(crate) fn sync_grid<H: GridHardware>(hardware: H, location: &'static Locatio
     hardware.enter_grid_barrier(location);
     hardware.block_barrier(location);
     if hardware.thread() == 0 {
-        let state = hardware.grid_state();
-        let (block, blocks) = (hardware.block(), hardware.blocks());
-        let site = WaitSite {
+        hardware.meet_blocks(WaitSite {
             what: WaitFor::GridBarrier,
             location,
-        };
-        // A call in each arm: a choice of functions would be called through a table, with all of the accelerator in memory.
-        match state.shape {
-            // SAFETY: `GridState::new` vouches for the words; block indices are below the number of blocks, one thread each.
-            BarrierShape::Flip => unsafe {
-                FlipBarrier::meet(hardware, state.words, block, blocks, site);
-            },
-            // SAFETY: as above.
-            BarrierShape::Counter => unsafe {
-                CounterBarrier::meet(hardware, state.words, block, blocks, site);
-            },
-            // SAFETY: as above.
-            BarrierShape::Tree => unsafe {
-                TreeBarrier::meet(hardware, state.words, block, blocks, site);
-            },
-        }
+        });
     }
     hardware.block_barrier(location);
 }

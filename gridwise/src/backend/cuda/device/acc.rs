@@ -263,6 +263,15 @@ impl<G: Copy> Hardware for Cuda<'_, G> {
     }
 }
 
+/// The grid barrier, for one thread of each block: three shapes and their waits, once in a module and not at every barrier of every
+/// kernel. What it waits for takes longer than a call.
+#[inline(never)]
+fn meet_out_of_line(fault: *mut Fault, grid: GridState, site: WaitSite) {
+    let own = Own::default();
+    let waiting = Cuda::new(fault, &own, ());
+    grid.meet(waiting, waiting.block(), waiting.blocks(), site);
+}
+
 impl GridHardware for Cuda<'_, GridState> {
     #[inline(always)]
     fn grid_state(self) -> GridState {
@@ -272,6 +281,11 @@ impl GridHardware for Cuda<'_, GridState> {
     /// The block barriers about the grid barrier count rounds already.
     #[inline(always)]
     fn enter_grid_barrier(self, _: &'static Location<'static>) {}
+
+    #[inline(always)]
+    fn meet_blocks(self, site: WaitSite) {
+        meet_out_of_line(self.fault, self.grid, site);
+    }
 
     #[inline(always)]
     fn reduction_parity(self) -> bool {

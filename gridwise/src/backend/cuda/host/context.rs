@@ -9,7 +9,10 @@ use std::{
     sync::{OnceLock, PoisonError},
 };
 
-use super::driver::{Driver, RawContext, RawDevice, Refusal, status};
+use super::{
+    driver::{DeviceAttribute, Driver, RawContext, RawDevice, Refusal},
+    status,
+};
 use crate::{
     host::{device::DeviceError, driver::DriverError},
     kernel::span::Home,
@@ -18,16 +21,28 @@ use crate::{
 
 /// What the driver calls the properties of a device.
 mod attribute {
-    pub(super) const THREADS_PER_BLOCK: i32 = 1;
-    pub(super) const SHARED_BYTES_PER_BLOCK: i32 = 8;
-    pub(super) const MULTIPROCESSORS: i32 = 16;
-    pub(super) const THREADS_PER_MULTIPROCESSOR: i32 = 39;
-    pub(super) const COMPUTE_CAPABILITY_MAJOR: i32 = 75;
-    pub(super) const COMPUTE_CAPABILITY_MINOR: i32 = 76;
-    pub(super) const SHARED_BYTES_PER_MULTIPROCESSOR: i32 = 81;
-    pub(super) const COOPERATIVE_LAUNCH: i32 = 95;
-    pub(super) const SHARED_BYTES_PER_BLOCK_OPT_IN: i32 = 97;
-    pub(super) const BLOCKS_PER_MULTIPROCESSOR: i32 = 106;
+    use super::super::driver::DeviceAttribute;
+
+    /// `CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
+    pub(super) const THREADS_PER_BLOCK: DeviceAttribute = 1;
+    /// `CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK`
+    pub(super) const SHARED_BYTES_PER_BLOCK: DeviceAttribute = 8;
+    /// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`
+    pub(super) const MULTIPROCESSORS: DeviceAttribute = 16;
+    /// `CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR`
+    pub(super) const THREADS_PER_MULTIPROCESSOR: DeviceAttribute = 39;
+    /// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR`
+    pub(super) const COMPUTE_CAPABILITY_MAJOR: DeviceAttribute = 75;
+    /// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR`
+    pub(super) const COMPUTE_CAPABILITY_MINOR: DeviceAttribute = 76;
+    /// `CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR`
+    pub(super) const SHARED_BYTES_PER_MULTIPROCESSOR: DeviceAttribute = 81;
+    /// `CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH`
+    pub(super) const COOPERATIVE_LAUNCH: DeviceAttribute = 95;
+    /// `CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN`
+    pub(super) const SHARED_BYTES_PER_BLOCK_OPT_IN: DeviceAttribute = 97;
+    /// `CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR`
+    pub(super) const BLOCKS_PER_MULTIPROCESSOR: DeviceAttribute = 106;
 }
 
 /// What a device is and has.
@@ -177,6 +192,17 @@ impl Context {
         Ok(Current { context: self })
     }
 
+    /// Whether the device has a primary context, whoever holds it.
+    fn is_active(&self) -> bool {
+        let (mut flags, mut active) = (0, 0);
+        // SAFETY: a device; it stores two numbers.
+        let asked = unsafe {
+            self.driver
+                .primary_context_state(self.device, &raw mut flags, &raw mut active)
+        };
+        asked.is_ok() && active != 0
+    }
+
     /// What a call that failed means.
     pub(super) fn error(&self, refusal: Refusal) -> DriverError {
         error_of(self.driver, &self.name(), refusal)
@@ -202,13 +228,13 @@ impl std::fmt::Debug for Context {
 impl Drop for Context {
     fn drop(&mut self) {
         let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.lost.get().is_some() {
-            // What belonged to it was never given back, and goes with it.
-            // SAFETY: nothing of this library uses the context any more; it is of no use to others in the program.
+        // SAFETY: retained once, by this. The last to release it destroys it, with all that was not given back.
+        let _ = unsafe { self.driver.primary_context_release(self.device) };
+        if self.lost.get().is_some() && self.is_active() {
+            // Others in the program hold it, to whom it is of no use either; or the driver would not release what is broken.
+            // SAFETY: nothing of this library uses the context any more.
             let _ = unsafe { self.driver.primary_context_reset(self.device) };
         }
-        // SAFETY: retained once, by this.
-        let _ = unsafe { self.driver.primary_context_release(self.device) };
         contexts.retain(|(ordinal, _)| *ordinal != self.ordinal);
     }
 }
@@ -240,7 +266,7 @@ impl Drop for Current<'_> {
 
 impl Hardware {
     fn of(driver: &Driver, device: RawDevice) -> Result<Self, Refusal> {
-        let number = |attribute: i32| {
+        let number = |attribute: DeviceAttribute| {
             let mut value = 0;
             // SAFETY: a device, and it stores a number.
             unsafe { driver.device_get_attribute(&raw mut value, attribute, device) }?;

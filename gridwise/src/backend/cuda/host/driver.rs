@@ -11,14 +11,21 @@ use std::{
 
 use libloading::Library;
 
+use super::status::{self, Status};
 use crate::host::device::DeviceError;
 
-/// What every function of the driver returns: 0 if all is well.
-pub(super) type Status = i32;
 /// A device, by number.
 pub(super) type RawDevice = i32;
 /// Where something lies in the memory of a device.
 pub(super) type DevicePointer = u64;
+/// Which property of a device.
+pub(super) type DeviceAttribute = i32;
+/// Which property of a function.
+pub(super) type FunctionAttribute = i32;
+/// Which option of the driver's compiler.
+pub(super) type CompilerOption = i32;
+/// Whose calls must not disturb a recording.
+pub(super) type CaptureMode = u32;
 
 macro_rules! handles {
     ($($name:ident)*) => { $(
@@ -38,29 +45,6 @@ macro_rules! handles {
     )* };
 }
 handles! { RawContext RawModule RawFunction RawStream RawEvent RawGraph RawGraphExec }
-
-/// What may come of a call.
-pub(super) mod status {
-    use super::Status;
-    pub(in super::super) const SUCCESS: Status = 0;
-    pub(in super::super) const OUT_OF_MEMORY: Status = 2;
-    pub(in super::super) const NOT_INITIALISED: Status = 3;
-    pub(in super::super) const INVALID_IMAGE: Status = 200;
-    pub(in super::super) const NO_DEVICE: Status = 100;
-    pub(in super::super) const NOT_FOUND: Status = 500;
-    pub(in super::super) const NOT_READY: Status = 600;
-    pub(in super::super) const ILLEGAL_ADDRESS: Status = 700;
-    pub(in super::super) const COOPERATIVE_LAUNCH_TOO_LARGE: Status = 720;
-
-    /// Whether the context is of no more use: an exception on the device, after which every call in it fails.
-    pub(in super::super) fn loses_the_device(status: Status) -> bool {
-        // ECC_UNCORRECTABLE, MPS and NVLink errors, HARDWARE_STACK_ERROR to LAUNCH_FAILED, and what a debugger does.
-        matches!(
-            status,
-            4 | 214 | 220 | 226 | 700 | 702 | 709 | 710 | 713..=719 | 721 | 999
-        )
-    }
-}
 
 macro_rules! functions {
     ($($name:ident = $symbol:literal($($argument:ident: $type:ty),*);)*) => {
@@ -118,25 +102,26 @@ functions! {
     device_get = b"cuDeviceGet\0"(device: *mut RawDevice, ordinal: i32);
     device_get_count = b"cuDeviceGetCount\0"(count: *mut i32);
     device_get_name = b"cuDeviceGetName\0"(name: *mut c_char, len: i32, device: RawDevice);
-    device_get_attribute = b"cuDeviceGetAttribute\0"(value: *mut i32, attribute: i32, device: RawDevice);
+    device_get_attribute = b"cuDeviceGetAttribute\0"(value: *mut i32, attribute: DeviceAttribute, device: RawDevice);
     device_total_memory = b"cuDeviceTotalMem_v2\0"(bytes: *mut usize, device: RawDevice);
 
     primary_context_retain = b"cuDevicePrimaryCtxRetain\0"(context: *mut RawContext, device: RawDevice);
     primary_context_release = b"cuDevicePrimaryCtxRelease_v2\0"(device: RawDevice);
     primary_context_reset = b"cuDevicePrimaryCtxReset_v2\0"(device: RawDevice);
+    primary_context_state = b"cuDevicePrimaryCtxGetState\0"(device: RawDevice, flags: *mut u32, active: *mut i32);
     context_push = b"cuCtxPushCurrent_v2\0"(context: RawContext);
     context_pop = b"cuCtxPopCurrent_v2\0"(context: *mut RawContext);
 
     module_load_data = b"cuModuleLoadDataEx\0"(
-        module: *mut RawModule, image: *const c_void, count: u32, options: *mut i32, values: *mut *mut c_void
+        module: *mut RawModule, image: *const c_void, count: u32, options: *mut CompilerOption, values: *mut *mut c_void
     );
     module_unload = b"cuModuleUnload\0"(module: RawModule);
     module_get_function = b"cuModuleGetFunction\0"(function: *mut RawFunction, module: RawModule, name: *const c_char);
     module_get_global = b"cuModuleGetGlobal_v2\0"(
         at: *mut DevicePointer, bytes: *mut usize, module: RawModule, name: *const c_char
     );
-    function_get_attribute = b"cuFuncGetAttribute\0"(value: *mut i32, attribute: i32, function: RawFunction);
-    function_set_attribute = b"cuFuncSetAttribute\0"(function: RawFunction, attribute: i32, value: i32);
+    function_get_attribute = b"cuFuncGetAttribute\0"(value: *mut i32, attribute: FunctionAttribute, function: RawFunction);
+    function_set_attribute = b"cuFuncSetAttribute\0"(function: RawFunction, attribute: FunctionAttribute, value: i32);
     occupancy = b"cuOccupancyMaxActiveBlocksPerMultiprocessor\0"(
         blocks: *mut i32, function: RawFunction, threads: i32, shared_bytes: usize
     );
@@ -170,7 +155,7 @@ functions! {
         shared_bytes: u32, stream: RawStream, parameters: *mut *mut c_void
     );
 
-    capture_begin = b"cuStreamBeginCapture_v2\0"(stream: RawStream, mode: u32);
+    capture_begin = b"cuStreamBeginCapture_v2\0"(stream: RawStream, mode: CaptureMode);
     capture_end = b"cuStreamEndCapture\0"(stream: RawStream, graph: *mut RawGraph);
     graph_instantiate = b"cuGraphInstantiateWithFlags\0"(executable: *mut RawGraphExec, graph: RawGraph, flags: u64);
     graph_launch = b"cuGraphLaunch\0"(executable: RawGraphExec, stream: RawStream);

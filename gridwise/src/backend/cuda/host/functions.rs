@@ -4,7 +4,8 @@ use std::ffi::{CString, c_char, c_void};
 
 use super::{
     context::Context,
-    driver::{RawFunction, RawModule, status},
+    driver::{RawFunction, RawModule},
+    status,
 };
 use crate::{
     backend::cuda::exports::{Entry, Exports, Layout, Module},
@@ -14,15 +15,24 @@ use crate::{
 
 /// What the driver calls the properties of a function.
 mod attribute {
-    pub(super) const THREADS_PER_BLOCK: i32 = 0;
-    pub(super) const STATIC_SHARED_BYTES: i32 = 1;
-    pub(super) const DYNAMIC_SHARED_BYTES: i32 = 8;
+    use super::super::driver::FunctionAttribute;
+
+    /// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
+    pub(super) const THREADS_PER_BLOCK: FunctionAttribute = 0;
+    /// `CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES`
+    pub(super) const STATIC_SHARED_BYTES: FunctionAttribute = 1;
+    /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
+    pub(super) const DYNAMIC_SHARED_BYTES: FunctionAttribute = 8;
 }
 
 /// What the driver calls the options of its compiler.
 mod option {
-    pub(super) const ERROR_LOG: i32 = 5;
-    pub(super) const ERROR_LOG_BYTES: i32 = 6;
+    use super::super::driver::CompilerOption;
+
+    /// `CU_JIT_ERROR_LOG_BUFFER`
+    pub(super) const ERROR_LOG: CompilerOption = 5;
+    /// `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`
+    pub(super) const ERROR_LOG_BYTES: CompilerOption = 6;
 }
 
 /// Bytes of what the compiler may write about a module.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{
     CudaDevice,
     context::{Context, Current},
-    driver::{RawEvent, RawGraph, RawGraphExec, Refusal},
+    driver::{CaptureMode, RawEvent, RawGraph, RawGraphExec, Refusal},
     launch::Arguments,
     stream::Stream,
 };
@@ -25,8 +25,8 @@ pub(crate) struct Replay {
     executable: RawGraphExec,
 }
 
-/// Only calls of the recording thread are kept from what would disturb a recording.
-const THREAD_LOCAL: u32 = 1;
+/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: only calls of the recording thread are kept from what would disturb a recording.
+const THREAD_LOCAL: CaptureMode = 1;
 
 impl CudaDevice {
     /// Records plain launches of one kernel with different arguments, all by one plan.

@@ -5,9 +5,10 @@ use std::ffi::c_void;
 use super::{
     CudaDevice,
     context::Current,
-    driver::{RawFunction, Refusal, status},
+    driver::{RawFunction, Refusal},
     functions::{Function, with_gap},
     memory::DeviceMemory,
+    status,
     stream::Stream,
 };
 use crate::{

@@ -2,10 +2,7 @@
 
 use std::{ffi::c_void, fmt};
 
-use super::{
-    context::Context,
-    driver::{DevicePointer, status},
-};
+use super::{context::Context, driver::DevicePointer, status};
 use crate::{host::driver::DriverError, sync::Arc};
 
 /// Memory of a device.
@@ -83,7 +80,7 @@ unsafe impl<T: Send> Send for Mapped<T> {}
 // SAFETY: it gives out the address, and nothing else.
 unsafe impl<T: Sync> Sync for Mapped<T> {}
 
-/// Reached from every context, and mapped into the device's memory.
+/// `CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP`: reached from every context, and mapped into the device's memory.
 const PORTABLE_AND_MAPPED: u32 = 1 | 2;
 
 impl<T> Mapped<T> {

@@ -25,6 +25,7 @@ mod functions;
 mod graph;
 mod launch;
 mod memory;
+mod status;
 mod stream;
 
 use context::Context;

@@ -8,8 +8,9 @@ use std::{
 
 use super::{
     context::{Context, Current},
-    driver::{DevicePointer, RawStream, Refusal, status},
+    driver::{DevicePointer, RawStream, Refusal},
     memory::Mapped,
+    status,
 };
 use crate::{
     backend::cuda::parameters::Fault,
@@ -37,7 +38,7 @@ mod fault_state {
     pub(super) const GIVEN_UP: u32 = 3;
 }
 
-/// A stream that does not wait for the default stream of the context, which others in the program may use.
+/// `CU_STREAM_NON_BLOCKING`: a stream that does not wait for the default stream of the context, which others in the program may use.
 const NON_BLOCKING: u32 = 1;
 
 impl Stream {
