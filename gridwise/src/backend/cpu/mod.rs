@@ -128,6 +128,7 @@ impl CpuDevice {
     }
 
     /// Whether the calling thread runs a kernel of this device.
+    #[inline]
     pub(crate) fn runs_here(&self) -> bool {
         RUNNING_ON.get() == self.number
     }
@@ -310,6 +311,7 @@ struct Posted<'a> {
 }
 
 impl Drop for Posted<'_> {
+    #[inline]
     fn drop(&mut self) {
         let patience = Patience {
             looks: self.device.looks,
