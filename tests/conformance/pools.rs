@@ -122,7 +122,7 @@ fn a_pool_of_all_cores_runs_beside_other_work() {
             let workers = device.properties().workers;
             let mut out = device.zeroed(workers).unwrap();
             for threads in [1, workers] {
-                for _ in 0..50 {
+                for _ in 0..10 {
                     let grid = Blocks::Resident.threads(threads);
                     let scan = TeamScan { out: out.span_mut() };
                     queue.launch_cooperative(grid, scan).unwrap();
