@@ -10,29 +10,18 @@ const ELEMENTS: usize = 16 << 20;
 const CHUNK: usize = 256;
 const PASSES: u64 = 3;
 
-/// The kernel in its forms. `arrays` are on the device already, and written by every form in turn.
-fn gridwise<'a>(comparison: Comparison<'a>, arrays: &'a Mutex<Arrays>, threads: usize) -> Comparison<'a> {
-    let sample = move |form: Form, workers: usize| {
-        move |passes| {
+/// The kernel in these forms. `arrays` are on the device already, and written by every form in turn.
+fn gridwise<'a>(
+    comparison: Comparison<'a>,
+    arrays: &'a Mutex<Arrays>,
+    forms: &[(&str, Form, usize)],
+) -> Comparison<'a> {
+    forms.iter().fold(comparison, |comparison, &(name, form, workers)| {
+        comparison.add(name, PASSES, move |passes| {
             let mut arrays = arrays.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             arrays.run(form, workers, passes)
-        }
-    };
-    comparison
-        .add("gridwise, raw loop in the kernel", PASSES, sample(Form::Raw, threads))
-        .add("gridwise, slices", PASSES, sample(Form::Slices, threads))
-        .add(
-            "gridwise, slices, wrap in the loop",
-            PASSES,
-            sample(Form::SlicesRemainder, threads),
-        )
-        .add("gridwise, bare indices", PASSES, sample(Form::Indices, threads))
-        .add(
-            "gridwise, bare indices, wrap in the loop",
-            PASSES,
-            sample(Form::IndicesRemainder, threads),
-        )
-        .add("gridwise, slices, one block", PASSES, sample(Form::Slices, 1))
+        })
+    })
 }
 
 fn main() {
@@ -41,16 +30,34 @@ fn main() {
     let input = neighbour_sum::input(ELEMENTS);
     let out = Mutex::new(input.clone());
     let arrays = Mutex::new(Arrays::new(&input));
-    Comparison::new(format!(
-        "neighbour sum, {} Mi elements, chunk {CHUNK}, {threads} threads",
-        ELEMENTS >> 20
-    ))
-    .unit("ns per element")
-    .per_iteration(ELEMENTS as u64)
-    .baseline("by hand")
-    .with(|comparison| peers(comparison, &input, &out, threads))
-    .with(|comparison| gridwise(comparison, &arrays, threads))
-    .run();
+    let comparison = |what: &str| {
+        let elements = ELEMENTS >> 20;
+        let title = format!("neighbour sum, {elements} Mi elements, chunk {CHUNK}, {threads} threads, {what}");
+        Comparison::new(title)
+            .unit("ns per element")
+            .per_iteration(ELEMENTS as u64)
+    };
+    let beside_peers = [
+        ("gridwise, slices", Form::Slices, threads),
+        ("gridwise, bare indices", Form::Indices, threads),
+        ("gridwise, slices, one block", Form::Slices, 1),
+    ];
+    comparison("beside peers")
+        .baseline("by hand")
+        .with(|comparison| peers(comparison, &input, &out, threads))
+        .with(|comparison| gridwise(comparison, &arrays, &beside_peers))
+        .run();
+    // What the accelerator costs: the baseline is a loop without it, in the same launch.
+    let forms = [
+        ("raw loop in the kernel", Form::Raw, threads),
+        ("slices", Form::Slices, threads),
+        ("slices, wrap in the loop", Form::SlicesRemainder, threads),
+        ("bare indices", Form::Indices, threads),
+        ("bare indices, wrap in the loop", Form::IndicesRemainder, threads),
+    ];
+    comparison("forms of the kernel")
+        .with(|comparison| gridwise(comparison, &arrays, &forms))
+        .run();
 }
 
 fn peers<'a>(c: Comparison<'a>, input: &'a [i32], out: &'a Mutex<Vec<i32>>, threads: usize) -> Comparison<'a> {

@@ -29,6 +29,22 @@ pub fn pin(rank: usize) {
     let _ = rank;
 }
 
+/// Pins the calling thread to the first core that this process may use and that is not `taken`, or to the first of all.
+pub fn pin_beside(taken: &[usize]) {
+    #[cfg(target_os = "linux")]
+    pin(allowed().iter().position(|core| !taken.contains(core)).unwrap_or(0));
+    #[cfg(not(target_os = "linux"))]
+    let _ = taken;
+}
+
+/// The core that the calling thread runs on; 0 where the system does not say.
+pub fn current() -> usize {
+    #[cfg(target_os = "linux")]
+    return rustix::thread::sched_getcpu();
+    #[cfg(not(target_os = "linux"))]
+    return 0;
+}
+
 /// Lets the calling thread use all cores of the process again. It stays where it is until the scheduler moves it.
 pub fn unpin() {
     #[cfg(target_os = "linux")]
@@ -57,6 +73,21 @@ fn allowed() -> &'static [usize] {
 #[cfg(all(test, target_os = "linux"))]
 mod test {
     use super::*;
+
+    #[test]
+    fn a_thread_is_pinned_beside_those_that_are_taken() {
+        let on = |taken: Vec<usize>| {
+            let pinned = std::thread::spawn(move || {
+                pin_beside(&taken);
+                current()
+            });
+            pinned.join().unwrap()
+        };
+        let all = allowed();
+        assert_eq!(on(vec![]), all[0]);
+        assert_eq!(on(vec![all[0]]), *all.get(1).unwrap_or(&all[0]));
+        assert_eq!(on(all.to_vec()), all[0]);
+    }
 
     #[test]
     fn a_pinned_thread_may_use_one_core_and_the_others_keep_theirs() {

@@ -8,7 +8,9 @@ use gridwise::{
     prelude::*,
 };
 
-use conformance_kernels::block_barrier::{Branches, Halving, LeavesEarly, Loop, Loops, VoteOrders, Votes};
+use conformance_kernels::block_barrier::{
+    Branches, Halving, LeavesEarly, Loop, Loops, UnderACondition, VoteOrders, Votes,
+};
 
 use crate::support::{grids, queue, team};
 
@@ -61,6 +63,28 @@ pub(crate) fn a_thread_that_leaves_early_is_named(device: &Device) {
         let mut out = device.zeroed(blocks * threads).unwrap();
         queue.launch(grid, LeavesEarly { out: out.span_mut() }).unwrap();
         assert_eq!(queue.download(&out).unwrap(), vec![1; blocks * threads]);
+    }
+}
+
+// fault A6.11: never in silence, with what those read that passed the barrier by.
+pub(crate) fn a_barrier_under_a_condition_of_the_thread_is_refused(device: &Device) {
+    if !crate::support::proves_deadlocks(device) {
+        return;
+    }
+    let Some(threads) = team(device, 3) else { return };
+    let queue = queue(device);
+    let grid = Blocks::Exactly(2).threads(threads);
+    let report = deadlock(
+        queue.launch(grid, UnderACondition { first: threads - 1 }),
+        "under_a_condition",
+    );
+    assert!(
+        matches!(report.cause(), HangCause::LeftBeforeBlockBarrier { .. }),
+        "{report}"
+    );
+    // A condition that is the same for all is fine, either way.
+    for first in [0, threads] {
+        queue.launch(grid, UnderACondition { first }).unwrap();
     }
 }
 

@@ -130,7 +130,7 @@ pub(crate) fn a_hundred_thousand_rounds_meet_and_allocate_nothing(device: &Devic
     }
 }
 
-// fault A2.7: barrier state left behind by an aborted launch. A2.17: some have arrived, and one never will.
+// fault A2.7, A2.18: barrier state left behind, or spoilt once, is not used again. A2.17: some have arrived, and one never will.
 pub(crate) fn a_launch_after_an_aborted_one_starts_afresh(device: &Device) {
     if !crate::support::survives_failures(device) {
         return;

@@ -37,6 +37,7 @@ mod select;
 mod self_waits;
 mod shared_memory;
 mod sparse_product;
+mod sums;
 mod support;
 mod tasks;
 
@@ -73,6 +74,7 @@ macro_rules! tests {
             ];
             block_barrier: [
                 a_thread_that_leaves_early_is_named,
+                a_barrier_under_a_condition_of_the_thread_is_refused,
                 a_halving_reduction_whose_threads_leave_is_refused,
                 a_halving_reduction_whose_threads_stay_is_right,
                 a_barrier_in_a_loop_keeps_locals_alive,
@@ -95,6 +97,12 @@ macro_rules! tests {
                 reductions_of_a_grid_follow_each_other,
                 collectives_take_values_of_64_bytes,
                 warp_votes_and_shuffles_follow_the_lanes,
+            ];
+            sums: [
+                arrays_of_every_length_are_summed,
+                squares_of_every_length_are_summed,
+                arrays_of_every_length_are_scanned_in_place,
+                an_array_larger_than_any_cache_is_scanned_in_place,
             ];
             atomics: [
                 every_operation_on_u32_does_what_it_says,
@@ -236,6 +244,7 @@ macro_rules! tests {
                 persistent_is_refused_where_it_does_not_fit,
                 an_empty_problem_runs,
                 a_time_limit_covers_all_launches_of_a_run,
+                no_more_time_is_reported_in_barriers_than_in_all,
             ];
             chunks: [
                 every_policy_hands_out_every_index_once,

@@ -222,3 +222,33 @@ pub(crate) fn a_time_limit_covers_all_launches_of_a_run(device: &Device) {
     }
     assert_eq!(logged(&queue, 2, Strategy::Persistent.into()).1, 2);
 }
+
+/// One step of many takes long, and is one of those that are timed.
+#[derive(Clone, Copy)]
+struct SlowStep;
+
+// SAFETY: touches no memory.
+unsafe impl Phased for SlowStep {
+    const NAME: &'static str = "slow_step";
+    type Shared = ();
+    const PHASES: usize = 1;
+
+    fn phase<A: Acc>(self, acc: A, _: (), at: Phase) {
+        if at.step == 31 && acc.block_index() == 0 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn proceed<A: Acc>(self, _: A, step: usize) -> bool {
+        step + 1 < 64
+    }
+}
+
+pub(crate) fn no_more_time_is_reported_in_barriers_than_in_all(device: &Device) {
+    if !crate::support::runs_host_kernels(device) || several_blocks(device).is_none() {
+        return;
+    }
+    let report = queue(device).run(SlowStep, Strategy::Persistent).unwrap();
+    let in_barriers = report.in_barriers.expect("one step was timed");
+    assert!(in_barriers <= report.elapsed, "{report:?}");
+}

@@ -1,6 +1,10 @@
 //! CPU devices of every size, whatever the back ends of the suite: blocks that do not divide the pool, and options.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    thread,
+    time::Duration,
+};
 
 use gridwise::{host::device::DeviceError, prelude::*};
 
@@ -43,7 +47,7 @@ unsafe impl GridKernel for TeamScan<'_> {
     }
 }
 
-// fault A11.3, A11.2: workers that are left over belong to no block; pools larger than the machine make progress.
+// fault A11.3, A11.2, A11.4: workers that are left over belong to no block; pools larger than the machine make progress.
 #[test]
 fn blocks_need_not_divide_the_pool() {
     bounded(Duration::from_secs(100), || {
@@ -68,6 +72,60 @@ fn blocks_need_not_divide_the_pool() {
                         blocks == resident,
                         "{blocks} blocks of {threads} on {workers}"
                     );
+                }
+            }
+        }
+    });
+}
+
+/// Until it is dropped, a thread that computes without pause.
+struct BusyCore {
+    stop: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl BusyCore {
+    fn new() -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let thread = thread::spawn({
+            let stop = stop.clone();
+            move || {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            }
+        });
+        Self {
+            stop,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for BusyCore {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+// fault A11.6: as many workers as cores, and somebody else on one of them: a worker that waits gives its core away.
+#[test]
+fn a_pool_of_all_cores_runs_beside_other_work() {
+    bounded(Duration::from_secs(100), || {
+        let _busy = BusyCore::new();
+        for name in ["cpu", "cpu:wait=active", "cpu:pin=off"] {
+            let device = Device::open(name).unwrap();
+            let queue = queue(&device);
+            let workers = device.properties().workers;
+            let mut out = device.zeroed(workers).unwrap();
+            for threads in [1, workers] {
+                for _ in 0..10 {
+                    let grid = Blocks::Resident.threads(threads);
+                    let scan = TeamScan { out: out.span_mut() };
+                    queue.launch_cooperative(grid, scan).unwrap();
                 }
             }
         }

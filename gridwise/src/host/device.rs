@@ -340,6 +340,7 @@ impl Device {
     }
 
     /// What a launch of a kernel may have, with that many threads a block or the device's own number.
+    #[inline]
     fn limits(&self, demand: &Demand, threads: Option<usize>) -> Result<Limits, LaunchError> {
         let _ = (demand, threads);
         match &self.inner.backend {
@@ -351,6 +352,7 @@ impl Device {
     }
 
     /// Shared memory that the library keeps for itself in a block of that many threads.
+    #[inline]
     fn reserved(&self, threads: usize) -> usize {
         match &self.inner.backend {
             Backend::Cpu(_) => cpu::reserved(threads),
@@ -371,6 +373,7 @@ impl Device {
         }
     }
 
+    #[inline]
     fn default_threads(&self) -> usize {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.options.threads_per_block,
@@ -412,6 +415,7 @@ impl Device {
     }
 
     /// Whether the calling thread runs a kernel of this device.
+    #[inline]
     pub(crate) fn runs_here(&self) -> bool {
         match &self.inner.backend {
             Backend::Cpu(cpu) => cpu.runs_here(),
@@ -423,6 +427,7 @@ impl Device {
     }
 
     /// An error on a thread that runs a kernel of this device: a launch from there would wait for itself.
+    #[inline]
     pub(crate) fn refuse_nested(&self, kernel: &'static str) -> Result<(), LaunchError> {
         match self.runs_here() {
             true => Err(LaunchError::Nested { kernel }),
@@ -469,6 +474,7 @@ impl Device {
     }
 }
 
+#[inline]
 fn limits_of_cpu(cpu: &CpuDevice) -> Limits {
     Limits {
         capacity: Capacity::Workers(cpu.options.resident_blocks * cpu.options.threads_per_block),

@@ -354,6 +354,7 @@ impl Demand {
     }
 
     /// Bytes of shared memory a block, `reserved` of them for the library.
+    #[inline]
     pub(crate) fn shared_bytes(&self, reserved: usize) -> usize {
         (self.shared_after)(reserved, self.dynamic_len)
     }

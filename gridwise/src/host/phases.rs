@@ -166,7 +166,8 @@ pub struct RunReport {
     pub phase: Option<Duration>,
     /// Work of the slowest block over that of the average block, where it was measured.
     pub imbalance: Option<f64>,
-    /// Time that the average block spent in grid barriers, waiting for slower blocks included: estimated from the timed steps.
+    /// Time that the average block spent in grid barriers, waiting for slower blocks included: estimated from the timed steps,
+    /// and no more than the whole run took.
     pub in_barriers: Option<Duration>,
 }
 
@@ -191,6 +192,11 @@ impl RunReport {
             ..*later
         };
     }
+}
+
+/// What took `sampled` nanoseconds in that many timed steps, in all of the run's steps.
+fn of_all_steps(sampled: u64, samples: u64, steps: u64) -> u64 {
+    (sampled as f64 / samples.max(1) as f64 * steps as f64) as u64
 }
 
 /// What costs are measured for: blocks, threads in each, and the barrier.
@@ -362,7 +368,7 @@ impl Queue {
             elapsed,
             phase: measured(worked / (samples * P::PHASES as u64).max(1)),
             imbalance: (worked > 0).then(|| slowest as f64 / worked as f64),
-            in_barriers: measured((waited as f64 / samples.max(1) as f64 * steps as f64) as u64),
+            in_barriers: measured(of_all_steps(waited, samples, steps)).map(|estimate| estimate.min(elapsed)),
         })
     }
 

@@ -122,6 +122,7 @@ impl Queue {
     }
 
     /// The queue that a call by this thread is for: this one, or, inside its own work, one inside it.
+    #[inline]
     pub(super) fn here(&self) -> &Self {
         let mut queue = self;
         while queue.lane.has_turn() {
@@ -175,11 +176,11 @@ impl Queue {
         // Before the turn, which the launch that this is inside of may have.
         self.device.refuse_nested(K::NAME)?;
         let _turn = self.here().lane.turn();
-        let plan = self.device.plan(Demand::of(&kernel), grid, Placement::Anyhow, terms)?;
-        // By reference: a plan is long, and copying it takes a tenth of an empty launch.
+        let plan = self.device.plan(Demand::of(&kernel), grid, Placement::Anyhow, terms);
+        // By reference: a plan is long, and moving it takes a tenth of an empty launch.
         match &plan {
-            Some(plan) => self.device.launch(&self.stream, plan, kernel),
-            None => Ok(()),
+            Ok(Some(plan)) => self.device.launch(&self.stream, plan, kernel),
+            _ => plan.map(drop),
         }
     }
 
@@ -195,10 +196,10 @@ impl Queue {
         let terms = self.options.terms;
         let plan = self
             .device
-            .plan(Demand::of_grid(&kernel), grid.into(), Placement::Together, terms)?;
+            .plan(Demand::of_grid(&kernel), grid.into(), Placement::Together, terms);
         match &plan {
-            Some(plan) => self.device.launch_cooperative(&self.stream, plan, kernel),
-            None => Ok(()),
+            Ok(Some(plan)) => self.device.launch_cooperative(&self.stream, plan, kernel),
+            _ => plan.map(drop),
         }
     }
 

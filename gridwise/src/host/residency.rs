@@ -135,6 +135,7 @@ impl Limits {
         }
     }
 
+    #[inline]
     pub(crate) fn threads_per_block(self) -> usize {
         match self.capacity {
             Capacity::Workers(workers) => workers,
@@ -143,6 +144,7 @@ impl Limits {
         }
     }
 
+    #[inline]
     pub(crate) fn residency(self, threads_per_block: usize, shared_bytes: usize) -> Residency {
         let (multiprocessors, blocks_per_multiprocessor, limited_by) = if shared_bytes > self.shared_bytes {
             (0, 1, LimitedBy::SharedMemory)

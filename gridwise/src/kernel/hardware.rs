@@ -355,11 +355,13 @@ pub trait Hardware: Copy + Sealed {
     fn clock(self) -> u64;
 
     /// Called for an index that is not below the length of a view that starts at `first`, instead of the access.
-    #[cold]
-    #[inline(never)]
+    ///
+    /// To be inlined: an accelerator of more than two words is passed by reference, and one that something refers to, even on
+    /// a way that is never taken, is copied to memory before every access.
+    #[inline(always)]
     #[track_caller]
     fn out_of_bounds<T>(self, _first: Place<T>, index: usize, len: usize) -> ! {
-        panic!("index {index} is out of bounds of a span of {len}")
+        index_out_of_bounds(index, len)
     }
 
     /// Told that the launch stores each of these elements once, counting from here the stores of this thread.
@@ -381,6 +383,13 @@ pub trait Hardware: Copy + Sealed {
     /// `value` of the lane `from` (modulo the warp size).
     #[track_caller]
     fn shuffle<T: Pod>(self, value: T, from: usize) -> T;
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn index_out_of_bounds(index: usize, len: usize) -> ! {
+    panic!("index {index} is out of bounds of a span of {len}")
 }
 
 /// A thread of a grid whose blocks are all resident.

@@ -25,6 +25,24 @@ unsafe impl Kernel for LeavesEarly<'_> {
     }
 }
 
+/// A barrier that the first threads of a block reach, and the others pass by.
+#[repr(C)]
+pub struct UnderACondition {
+    pub first: usize,
+}
+
+// SAFETY: touches no memory. That some threads pass the barrier by is what is tested.
+unsafe impl Kernel for UnderACondition {
+    const NAME: &'static str = "under_a_condition";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        if acc.thread_index() < self.first {
+            acc.sync_block();
+        }
+    }
+}
+
 /// Sums a power of two of values by halving.
 #[repr(C)]
 pub struct Halving<'a> {

@@ -20,6 +20,7 @@ gridwise::export! {
     "gb_residuals" = grid_kernel grid_barrier::Residuals<'static>;
 
     "bb_leaves_early" = kernel block_barrier::LeavesEarly<'static>;
+    "bb_under_a_condition" = kernel block_barrier::UnderACondition;
     "bb_halving" = kernel block_barrier::Halving<'static>;
     "bb_loops" = kernel block_barrier::Loops<'static>;
     "bb_branches" = kernel block_barrier::Branches<'static>;
@@ -43,6 +44,9 @@ gridwise::export! {
     "co_grid_u64" = grid_kernel collectives::GridReductions<'static, u64>;
     "co_large" = grid_kernel collectives::LargeValues<'static>;
     "co_warps" = kernel collectives::Warps<'static>;
+
+    "su_sum" = grid_kernel sums::Sum<'static>;
+    "su_scan_in_place" = grid_kernel sums::ScanInPlace<'static>;
 
     "at_sequence_u32_block" = kernel atomics::Sequence<'static, u32, scope::Block>;
     "at_sequence_u32_device" = kernel atomics::Sequence<'static, u32, scope::Device>;

@@ -23,6 +23,7 @@ pub mod publication;
 pub mod queues_events;
 pub mod residency;
 pub mod shared_memory;
+pub mod sums;
 pub mod support;
 pub mod tasks;
 

@@ -121,6 +121,12 @@ fn waking(order: Ordering) -> Ordering {
     }
 }
 
+/// Since the first call.
+fn nanoseconds() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// # Safety
 /// `at` is valid for atomic loads, and aligned.
 #[inline(always)]
@@ -315,9 +321,9 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
         0
     }
 
+    #[inline(always)]
     fn clock(self) -> u64 {
-        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-        u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        nanoseconds()
     }
 
     #[inline(always)]

@@ -107,6 +107,7 @@ pub(super) struct Rest {
 
 impl Rest {
     /// For a launch that begins with a block for each of that many teams.
+    #[inline]
     pub(super) fn prepare(&mut self, teams: usize, timeout: Option<Duration>) {
         self.next_block.0.store(teams, Ordering::Relaxed);
         self.limit = timeout.map(|timeout| (Instant::now(), timeout));
@@ -115,6 +116,7 @@ impl Rest {
 
 impl<'a> Flight<'a> {
     /// `rest` has been prepared.
+    #[inline]
     pub(super) fn new(
         seats: &'a [Padded<Seat>],
         rest: &'a Rest,
@@ -134,13 +136,17 @@ impl<'a> Flight<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn seat(&self, rank: usize) -> &'a Seat {
         &self.seats[rank].0
     }
 
     /// The thread has run all its blocks. Whoever waits for it should know soon that it will not come.
+    #[inline]
     pub(super) fn done(&self, rank: usize) {
         self.seat(rank).done();
+        // Loom takes a sequentially consistent store for a release.
+        #[cfg(loom)]
         fence(Ordering::SeqCst);
         self.stored();
     }
@@ -191,6 +197,7 @@ impl<'a> Flight<'a> {
     }
 
     /// How the launch failed, if it did.
+    #[inline]
     pub(super) fn failure(&self) -> Option<Failure> {
         if self.is_aborted() {
             lock(&self.rest.failure).take()

@@ -120,11 +120,13 @@ impl CpuDevice {
     }
 
     /// Whether threads of a launch sleep where they wait long.
+    #[inline]
     fn rests(&self) -> bool {
         self.policy != WaitPolicy::Active
     }
 
     /// Whether the calling thread is inside a kernel of this device.
+    #[inline]
     pub(crate) fn runs_here(&self) -> bool {
         nesting::is_inside(self.number)
     }
@@ -308,6 +310,7 @@ struct Posted<'a> {
 }
 
 impl Drop for Posted<'_> {
+    #[inline]
     fn drop(&mut self) {
         let patience = Patience {
             looks: self.device.looks,

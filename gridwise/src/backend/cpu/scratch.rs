@@ -33,6 +33,7 @@ pub(super) struct Scratch {
 
 impl Scratch {
     /// Makes room for a launch of `teams` teams of `threads`, and clears what it will use. `None` if there is no memory for it.
+    #[inline]
     pub(super) fn prepare(&mut self, teams: usize, threads: usize, shared_bytes: usize) -> Option<()> {
         let ranks = teams * threads;
         self.launches += 1;

@@ -1,7 +1,7 @@
 //! What each thread of a launch tells the others about itself: on its own cache lines, written only when it starts, leaves or
 //! has waited long.
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release, SeqCst};
 
 use crate::{
     host::report::{ThreadReport, ThreadState},
@@ -38,6 +38,7 @@ pub(super) struct Seat {
 
 impl Seat {
     /// The thread of this seat begins its part in launch `number`.
+    #[inline]
     pub(super) fn start(&self, number: u64) {
         self.rounds.store(0, Relaxed);
         self.odd_reductions.store(false, Relaxed);
@@ -47,6 +48,7 @@ impl Seat {
         self.launch.store(number, Release);
     }
 
+    #[inline]
     pub(super) fn start_block(&self, block: usize) {
         self.block.store(block, Relaxed);
     }
@@ -81,27 +83,30 @@ impl Seat {
         parity
     }
 
-    fn turn(&self, state: u8) {
+    #[inline]
+    fn turn(&self, state: u8, order: Ordering) {
         self.moves.store(self.moves.load(Relaxed) + 1, Relaxed);
-        self.state.store(state, Release);
+        self.state.store(state, order);
     }
 
     pub(super) fn wait(&self, site: WaitSite) {
         *lock(&self.site) = Some(site);
-        self.turn(if site.what == WaitFor::BlockEnd {
+        let state = if site.what == WaitFor::BlockEnd {
             LEFT_BLOCK
         } else {
             WAITING
-        });
+        };
+        self.turn(state, Release);
     }
 
     pub(super) fn resume(&self) {
-        self.turn(RUNNING);
+        self.turn(RUNNING, Release);
     }
 
-    /// It has run all its blocks.
+    /// It has run all its blocks. Sequentially consistent: before the look at the sleepers that follows.
+    #[inline]
     pub(super) fn done(&self) {
-        self.turn(DONE);
+        self.turn(DONE, SeqCst);
     }
 
     /// It looked again after `probe` was sent, and its condition was false.

@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    path::{Path, PathBuf},
     process::Command,
     sync::{Mutex, mpsc},
     thread,
@@ -11,7 +12,7 @@ use std::{
 use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::{
-    host::device::{CpuOptions, DeviceError},
+    host::device::{CoreLimit, CpuOptions, DeviceError},
     host::launch::LaunchError,
     kernel::Acc,
     prelude::*,
@@ -162,6 +163,59 @@ fn a_process_on_one_core_has_one_block() {
     let device = Device::from_env().unwrap();
     assert_eq!(device.most_resident_blocks(), 1);
     assert_eq!(device.properties().cores, 1);
+}
+
+/// A cgroup of its own, with a quota of one core's time; goes away with its value. `None` where none may be made.
+struct OneCoreQuota(PathBuf);
+
+impl OneCoreQuota {
+    fn new() -> Option<Self> {
+        // Version 1 has a hierarchy for processor time, version 2 one for everything.
+        let kinds = [
+            ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "100000"),
+            ("/sys/fs/cgroup", "cpu.max", "100000 100000"),
+        ];
+        kinds.into_iter().find_map(|(hierarchy, file, quota)| {
+            let folder = Path::new(hierarchy).join(format!("gridwise-test-{}", std::process::id()));
+            fs::create_dir(&folder).ok()?;
+            let group = Self(folder);
+            let set = group.0.join(file);
+            (set.exists() && fs::write(set, quota).is_ok()).then_some(group)
+        })
+    }
+}
+
+impl Drop for OneCoreQuota {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_process_with_a_quota_of_one_core_has_one_block() {
+    let test = "a_process_with_a_quota_of_one_core_has_one_block";
+    if env::var_os(CHILD).is_none() {
+        match OneCoreQuota::new() {
+            Some(group) => {
+                in_child(test, &format!("echo $$ > {}/cgroup.procs &&", group.0.display()));
+            }
+            None => eprintln!("skipped: no cgroup may be made here"),
+        }
+        return;
+    }
+    let device = Device::from_env().unwrap();
+    assert_eq!(device.most_resident_blocks(), 1);
+    let properties = device.properties();
+    assert_eq!(properties.cores, 1);
+    let allowed = sched_getaffinity(None).unwrap().count();
+    if allowed > 1 {
+        assert_eq!(properties.limited_by, CoreLimit::Quota);
+    }
+    // Even where there is a worker a core that the mask allows: the scheduler should be free to move them.
+    let wide = Device::open(&format!("cpu:blocks={allowed}")).unwrap();
+    if allowed > 1 {
+        assert!(cores_of_blocks(&wide).into_iter().all(|cores| cores == allowed));
+    }
 }
 
 #[test]
