@@ -115,6 +115,15 @@ pub enum Failure {
         loud: usize,
     },
 
+    /// The device that was asked for cannot be measured.
+    #[error("{device}: {why}")]
+    NotMeasurable {
+        /// Its name.
+        device: String,
+        /// Why not, and what can be done.
+        why: &'static str,
+    },
+
     /// The device that was asked for cannot be opened.
     #[error("{asked}: {source}")]
     Device {
@@ -162,6 +171,7 @@ impl Failure {
             | Self::Output(_)
             | Self::SameFile { .. }
             | Self::NoExhibit { .. }
+            | Self::NotMeasurable { .. }
             | Self::EmptyRow { .. }
             | Self::Device { .. }
             | Self::Matrix { .. }

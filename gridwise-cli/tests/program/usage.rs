@@ -20,6 +20,9 @@ fn wrong_usage_ends_with_2_and_says_what_was_expected() {
         ("solve A.mtx --max-steps -3", "expected a whole number"),
         ("solve A.mtx B.mtx", "B.mtx"),
         ("devices --fast", "--fast"),
+        ("bench --fast", "--fast"),
+        ("bench A.mtx", "A.mtx"),
+        ("bench --plot", "--plot"),
         ("gallery nothing", "no exhibit `nothing`"),
         ("gallery --list --json", "--json"),
         ("", "Usage: gridwise"),
@@ -58,7 +61,7 @@ fn help_names_every_option_and_ends_with_0() {
     ] {
         assert!(outcome.stdout.contains(option), "{option}: {}", outcome.stdout);
     }
-    for line in ["--help", "--version", "devices --help"] {
+    for line in ["--help", "--version", "devices --help", "bench --help"] {
         assert_eq!(words(line).code, Some(0), "{line}");
     }
 }
@@ -74,7 +77,7 @@ fn a_device_that_is_not_there_is_refused_with_the_words_that_named_it() {
         ("cpu:speed=2", "device option `speed=2` is not understood"),
     ] {
         gridwise(["solve", POISSON, "--device", name]).refused(&format!("--device {name}: {expected}"));
-        for line in [&["solve", POISSON][..], &["devices"]] {
+        for line in [&["solve", POISSON][..], &["devices"], &["bench"]] {
             outcome(command(line).env("GRIDWISE_DEVICE", name)).refused(&format!("GRIDWISE_DEVICE={name}: {expected}"));
         }
     }
