@@ -74,6 +74,10 @@ pub struct BenchArguments {
     #[arg(long, value_name = "break_even.svg")]
     pub plot: Option<PathBuf>,
 
+    /// Write there a timeline of a short run by either strategy, at the break-even length, for ui.perfetto.dev
+    #[arg(long, value_name = "trace.json")]
+    pub trace: Option<PathBuf>,
+
     /// Write one JSON object instead of tables; its times are in nanoseconds
     #[arg(long)]
     pub json: bool,
@@ -123,6 +127,7 @@ Examples:
   gridwise solve A.mtx                            b is A times a vector of ones
   gridwise solve A.mtx --rhs b.mtx -o x.mtx       write the solution
   gridwise solve A.mtx --plot residual.svg        draw how it converges
+  gridwise solve A.mtx --trace trace.json         see who waits at which barrier
   gridwise solve A.mtx --device cpu:blocks=2,wait=active
   gridwise solve A.mtx --strategy relaunch --json | jq .seconds
 
@@ -171,6 +176,10 @@ pub struct SolveArguments {
     /// Draw the residual of each step there, as SVG
     #[arg(long, value_name = "residual.svg")]
     pub plot: Option<PathBuf>,
+
+    /// Write there when which block worked and when it waited at which barrier: a timeline for ui.perfetto.dev
+    #[arg(long, value_name = "trace.json")]
+    pub trace: Option<PathBuf>,
 
     /// Write one JSON object instead of a report
     #[arg(long)]

@@ -12,6 +12,7 @@ pub mod matrix_market;
 pub mod output;
 pub mod plot;
 pub mod solve;
+pub mod trace;
 
 use arguments::{Arguments, Command};
 use failure::Failure;

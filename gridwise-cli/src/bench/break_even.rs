@@ -94,6 +94,20 @@ pub(super) fn measure(device: &Device, effort: Effort, quick: bool) -> Result<Ve
         .collect()
 }
 
+/// Steps of a run to look at.
+const SHOWN: u64 = 64;
+/// Their work, where there is no break-even.
+const SHOWN_LENGTH: f64 = 1e4;
+
+/// A short run by either strategy, for a picture of what they do: at the break-even length, if there is one.
+pub(super) fn run_both(device: &Device, break_even: Option<f64>) -> Result<(), Error> {
+    let (queue, length) = (device.queue(), break_even.unwrap_or(SHOWN_LENGTH));
+    for strategy in [Strategy::Persistent, Strategy::Relaunch] {
+        run(&queue, length / nanoseconds_of_a_link(), SHOWN, strategy)?;
+    }
+    Ok(())
+}
+
 fn run(queue: &Queue, links: f64, steps: u64, strategy: Strategy) -> Result<RunReport, Error> {
     let links = links.round() as u64;
     queue.run(Chains { steps, links }, strategy)

@@ -8,9 +8,9 @@ mod sampling;
 
 use std::{fs::File, io::Write, time::Instant};
 
-use gridwise::host::device::Device;
+use gridwise::host::{device::Device, trace::Tracer};
 
-use crate::{arguments::BenchArguments, console, device, failure::Failure, output, plot};
+use crate::{arguments::BenchArguments, console, device, failure::Failure, output, plot, trace};
 use break_even::BreakEven;
 use report::Report;
 use sampling::Effort;
@@ -23,15 +23,27 @@ use sampling::Effort;
 ///
 /// [`Failure`] where the device has no times to measure, a launch fails, or the results cannot be written.
 pub fn run(arguments: &BenchArguments) -> Result<(), Failure> {
-    if let Some(path) = &arguments.plot {
-        output::check(path)?;
-    }
+    output::check_all(
+        &[
+            ("--plot", arguments.plot.as_deref()),
+            ("--trace", arguments.trace.as_deref()),
+        ],
+        &[],
+    )?;
     let device = device::open(arguments.device.as_deref())?;
     refuse_what_has_no_times(&device)?;
     let report = measure(&device, arguments)?;
     if let Some(path) = &arguments.plot {
         let svg = plot::break_even_svg(&report.points(), &report.title(), report.break_even.nanoseconds);
         output::write(path, |mut file: &File| file.write_all(svg.as_bytes()))?;
+    }
+    if let Some(path) = &arguments.trace {
+        // Opened anew: recording takes time, which would be in what was measured.
+        drop(device);
+        let tracer = Tracer::new(trace::MOST_EVENTS);
+        let traced = device::open_traced(Some(&report.device), Some(&tracer))?;
+        break_even::run_both(&traced, report.break_even.nanoseconds)?;
+        trace::write(path, &report.device, &tracer.trace())?;
     }
     if arguments.json {
         console::print_json(&report)
@@ -79,6 +91,7 @@ fn measure(device: &Device, arguments: &BenchArguments) -> Result<Report, Failur
         phases,
         break_even,
         plot: arguments.plot.clone(),
+        trace: arguments.trace.clone(),
         seconds: start.elapsed().as_secs_f64(),
     })
 }

@@ -29,6 +29,7 @@ pub(super) struct Report {
     /// Whether something else seems to have used the cores meanwhile.
     pub(super) disturbed: bool,
     pub(super) plot: Option<PathBuf>,
+    pub(super) trace: Option<PathBuf>,
     /// Of the whole bench.
     pub(super) seconds: f64,
 }
@@ -65,9 +66,11 @@ impl Report {
                 "Other work was on these cores: samples differ by more than half. Measure again when it is quiet.";
             text += &console::paragraph(hint, 1);
         }
-        if let Some(path) = &self.plot {
-            text += "\n";
-            text += &console::paragraph(&format!("Written: plot to {}", path.display()), 1);
+        for (path, what) in [(&self.plot, "plot"), (&self.trace, "trace")] {
+            if let Some(path) = path {
+                text += "\n";
+                text += &console::paragraph(&format!("Written: {what} to {}", path.display()), 1);
+            }
         }
         text
     }
@@ -212,6 +215,7 @@ mod test {
             },
             disturbed: false,
             plot: Some("break_even.svg".into()),
+            trace: None,
             seconds: 2.0,
         }
     }

@@ -7,4 +7,5 @@ mod quiet;
 mod real_matrices;
 mod solve;
 mod support;
+mod trace;
 mod usage;

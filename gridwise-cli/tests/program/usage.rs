@@ -51,6 +51,7 @@ fn help_names_every_option_and_ends_with_0() {
         "--duplicates",
         "-o, --output",
         "--plot",
+        "--trace",
         "--json",
         "Examples:",
         "Exit codes:",
@@ -110,7 +111,7 @@ fn the_environment_names_the_device_unless_the_command_line_does() {
 fn what_cannot_be_written_is_found_out_before_anything_is_read() {
     let folder = Folder::new("unwritable");
     let file = folder.file("file", "");
-    for option in ["--output", "--plot"] {
+    for option in ["--output", "--plot", "--trace"] {
         for path in [
             "/nowhere/result".to_owned(),
             format!("{file}/result"),
@@ -145,6 +146,10 @@ fn no_file_is_written_over_another_of_the_same_call() {
         (
             ["--output", &rhs].to_vec(),
             format!("{rhs}: --output names the same file as --rhs"),
+        ),
+        (
+            ["--trace", &matrix].to_vec(),
+            format!("{matrix}: --trace names the same file as the matrix"),
         ),
         (
             ["--output", &result, "--plot", &around].to_vec(),

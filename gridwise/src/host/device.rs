@@ -16,6 +16,7 @@ use super::{
     residency::{Capacity, Limits, Residency},
     stream::Stream,
     tasks::KeptMemory,
+    trace::Tracer,
 };
 use crate::{
     Module,
@@ -266,6 +267,12 @@ pub enum DeviceError {
     /// The driver of a GPU refused a call, or the GPU has failed.
     #[error(transparent)]
     Driver(#[from] DriverError),
+    /// A trace was asked for, of a device that has none.
+    #[error("there are no traces of `{name}`: only cpu devices record them")]
+    NotTraced {
+        /// The device.
+        name: String,
+    },
     /// A setting out of range.
     #[error("device option {option} is {value}, but has to be from {least} to {most}")]
     Range {
@@ -338,13 +345,31 @@ impl Device {
         }
     }
 
+    /// Opens a CPU device whose launches are recorded, [as a trace](super::trace).
+    ///
+    /// They take longer than others: by some 100 ns for each barrier that a thread arrives at.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); and if the name is not that of a CPU device.
+    pub fn open_traced(name: &str, tracer: &Tracer) -> Result<Self, DeviceError> {
+        match name.split_once(':').unwrap_or((name, "")) {
+            ("cpu", options) => {
+                let options: CpuOptions = options.parse()?;
+                let device = CpuDevice::open(options, Some(tracer.clone()))?;
+                Ok(Self::new(Backend::Cpu(device)))
+            }
+            ("check" | "cuda", _) => Err(DeviceError::NotTraced { name: name.to_owned() }),
+            _ => Err(DeviceError::Unknown { name: name.to_owned() }),
+        }
+    }
+
     /// Opens a CPU device.
     ///
     /// # Errors
     /// If an option is out of range, or threads cannot be started.
     pub fn cpu(options: CpuOptions) -> Result<Self, DeviceError> {
         options.validate()?;
-        Ok(Self::new(Backend::Cpu(CpuDevice::open(options)?)))
+        Ok(Self::new(Backend::Cpu(CpuDevice::open(options, None)?)))
     }
 
     /// Opens a checking device: a simulated one that finds what is wrong with the synchronisation of a kernel. See
