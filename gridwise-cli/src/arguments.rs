@@ -57,6 +57,8 @@ phases are persistent, one resident kernel with a grid barrier after each phase,
 or by relaunch, a launch for each. Below the break-even length persistent runs
 are faster by more than 5 %.
 
+The trace is of two short runs, one by either strategy, at the break-even length.
+
 Times are medians: of a quiet machine, if they are to mean much.
 
 Exit codes: 0 done; 1 a launch failed; 2 bad usage, or a device that takes no
@@ -74,9 +76,9 @@ pub struct BenchArguments {
     #[arg(long, value_name = "break_even.svg")]
     pub plot: Option<PathBuf>,
 
-    /// Write there a timeline of a short run by either strategy, at the break-even length, for ui.perfetto.dev
-    #[arg(long, value_name = "trace.json")]
-    pub trace: Option<PathBuf>,
+    /// A timeline.
+    #[command(flatten)]
+    pub trace: TraceArguments,
 
     /// Write one JSON object instead of tables; its times are in nanoseconds
     #[arg(long)]
@@ -177,13 +179,25 @@ pub struct SolveArguments {
     #[arg(long, value_name = "residual.svg")]
     pub plot: Option<PathBuf>,
 
-    /// Write there when which block worked and when it waited at which barrier: a timeline for ui.perfetto.dev
-    #[arg(long, value_name = "trace.json")]
-    pub trace: Option<PathBuf>,
+    /// A timeline.
+    #[command(flatten)]
+    pub trace: TraceArguments,
 
     /// Write one JSON object instead of a report
     #[arg(long)]
     pub json: bool,
+}
+
+/// A timeline of what was launched.
+#[derive(Debug, Args)]
+pub struct TraceArguments {
+    /// Write there when which block worked, and when it waited at which barrier, for ui.perfetto.dev
+    #[arg(long = "trace", value_name = "trace.json")]
+    pub path: Option<PathBuf>,
+
+    /// Keep the first N launches, blocks and waits; each takes some 120 bytes of the file
+    #[arg(long = "trace-events", value_name = "N", requires = "path", default_value = "262144", value_parser = steps, allow_negative_numbers = true)]
+    pub events: usize,
 }
 
 /// How to solve.
@@ -247,7 +261,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a number of steps.
+/// Parses a number of steps, or of anything else.
 fn steps(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "expected a whole number".to_owned())
 }

@@ -11,47 +11,75 @@ use std::{
     time::Duration,
 };
 
-use gridwise::host::trace::{Activity, LaunchTrace, ThreadTrace, Trace, WaitFor};
+use gridwise::host::{
+    device::Device,
+    trace::{Activity, LaunchTrace, ThreadTrace, Trace, Tracer, WaitFor},
+};
 use serde_json::{Value, json};
 
-use crate::{console::plural, output, output::OutputError};
+use crate::{
+    arguments::TraceArguments,
+    console::plural,
+    output::{self, OutputError},
+};
 
-/// Launches, blocks and waits that a trace keeps: enough for a picture, and some 30 MB as a file.
-pub const MOST_EVENTS: usize = 1 << 18;
+/// A timeline that was asked for.
+#[derive(Debug)]
+pub struct Timeline<'a> {
+    path: &'a Path,
+    most_events: usize,
+    tracer: Tracer,
+}
 
-/// Writes a trace of a device to `path`, in the [trace-event format]. What is missing in it is said there, and to standard error.
-///
-/// A process of the timeline is a thread of the host that launched. It has a track of launches, then one for each thread of each
-/// resident block: the blocks that it ran, and in them what was work and what was waiting, with the place in the kernel.
-///
-/// [trace-event format]: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
-///
-/// # Errors
-///
-/// As [`output::write()`].
-pub fn write(path: &Path, device: &str, trace: &Trace) -> Result<(), OutputError> {
-    output::write(path, |file: &File| {
-        let mut out = BufWriter::new(file);
-        timeline(&mut out, device, trace)?;
-        out.flush()
-    })?;
-    if trace.dropped > 0 {
-        let dropped = plural(trace.dropped, "event");
-        let path = path.display();
-        // Where this cannot be said, it still stands in the file.
-        let _ = writeln!(
-            io::stderr(),
-            "gridwise: {path}: a trace keeps {MOST_EVENTS} events; {dropped} that came later are not in it"
-        );
+impl<'a> Timeline<'a> {
+    /// Of launches from now on, if one was asked for.
+    pub fn asked_for(arguments: &'a TraceArguments) -> Option<Self> {
+        Some(Self {
+            path: arguments.path.as_deref()?,
+            most_events: arguments.events,
+            tracer: Tracer::new(arguments.events),
+        })
     }
-    Ok(())
+
+    /// What records it.
+    pub fn tracer(&self) -> &Tracer {
+        &self.tracer
+    }
+
+    /// Writes it, in the [trace-event format]. What is missing is said in the file, and to standard error.
+    ///
+    /// A process of the timeline is a thread of the host that launched. It has a track of launches, then one for each thread of
+    /// each resident block: the blocks that it ran, and in them what was work and what was waiting, with the place in the kernel.
+    ///
+    /// [trace-event format]: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+    ///
+    /// # Errors
+    ///
+    /// As [`output::write()`].
+    pub fn write(&self, device: &Device) -> Result<(), OutputError> {
+        let trace = self.tracer.trace();
+        output::write(self.path, |file: &File| {
+            let mut out = BufWriter::new(file);
+            timeline(&mut out, &device.name(), self.most_events, &trace)?;
+            out.flush()
+        })?;
+        if trace.dropped > 0 {
+            let (path, kept, dropped) = (self.path.display(), self.most_events, plural(trace.dropped, "event"));
+            // Where this cannot be said, it still stands in the file.
+            let _ = writeln!(
+                io::stderr(),
+                "gridwise: {path}: keeps {kept} events; {dropped} that came later are not in it (--trace-events keeps more)"
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Writes the whole file.
-fn timeline(out: &mut impl Write, device: &str, trace: &Trace) -> io::Result<()> {
+fn timeline(out: &mut impl Write, device: &str, most_events: usize, trace: &Trace) -> io::Result<()> {
     let about = json!({
         "device": device,
-        "most_events": MOST_EVENTS,
+        "most_events": most_events,
         "dropped_events": trace.dropped,
     });
     write!(

@@ -8,9 +8,9 @@ mod sampling;
 
 use std::{fs::File, io::Write, time::Instant};
 
-use gridwise::host::{device::Device, trace::Tracer};
+use gridwise::host::device::Device;
 
-use crate::{arguments::BenchArguments, console, device, failure::Failure, output, plot, trace};
+use crate::{arguments::BenchArguments, console, device, failure::Failure, output, plot, trace::Timeline};
 use break_even::BreakEven;
 use report::Report;
 use sampling::Effort;
@@ -26,7 +26,7 @@ pub fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     output::check_all(
         &[
             ("--plot", arguments.plot.as_deref()),
-            ("--trace", arguments.trace.as_deref()),
+            ("--trace", arguments.trace.path.as_deref()),
         ],
         &[],
     )?;
@@ -37,13 +37,12 @@ pub fn run(arguments: &BenchArguments) -> Result<(), Failure> {
         let svg = plot::break_even_svg(&report.points(), &report.title(), report.break_even.nanoseconds);
         output::write(path, |mut file: &File| file.write_all(svg.as_bytes()))?;
     }
-    if let Some(path) = &arguments.trace {
+    if let Some(timeline) = Timeline::asked_for(&arguments.trace) {
         // Opened anew: recording takes time, which would be in what was measured.
         drop(device);
-        let tracer = Tracer::new(trace::MOST_EVENTS);
-        let traced = device::open_traced(Some(&report.device), Some(&tracer))?;
+        let traced = device::open_traced(Some(&report.device), Some(timeline.tracer()))?;
         break_even::run_both(&traced, report.break_even.nanoseconds)?;
-        trace::write(path, &report.device, &tracer.trace())?;
+        timeline.write(&traced)?;
     }
     if arguments.json {
         console::print_json(&report)
@@ -91,7 +90,7 @@ fn measure(device: &Device, arguments: &BenchArguments) -> Result<Report, Failur
         phases,
         break_even,
         plot: arguments.plot.clone(),
-        trace: arguments.trace.clone(),
+        trace: arguments.trace.path.clone(),
         seconds: start.elapsed().as_secs_f64(),
     })
 }

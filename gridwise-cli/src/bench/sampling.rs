@@ -15,8 +15,6 @@ pub(super) struct Effort {
 
 /// Rounds of a sample, however short they are.
 const MOST_ROUNDS: u64 = 1 << 30;
-/// Samples that are taken however long they are.
-const LEAST_TRIES: usize = 3;
 /// A measurement may take that many times what was meant for it: where threads share cores, one round can take longer than a
 /// whole sample should.
 const PATIENCE: u32 = 4;
@@ -54,7 +52,7 @@ impl Effort {
         let start = Instant::now();
         let most = PATIENCE * self.tries as u32 * N as u32 * self.each;
         for done in 0..self.tries {
-            if done >= LEAST_TRIES && start.elapsed() > most {
+            if done > 0 && start.elapsed() > most {
                 break;
             }
             for ((samples, run), rounds) in samples.iter_mut().zip(&mut runs).zip(rounds) {
@@ -156,6 +154,19 @@ mod test {
             [0, 1].repeat(6),
             "once to find out how many rounds, then five samples"
         );
+    }
+
+    #[test]
+    fn what_takes_longer_than_expected_gets_fewer_samples() {
+        let mut calls = 0;
+        let run = |_| {
+            calls += 1;
+            // The first, by which the length of the others is chosen, was lucky.
+            std::thread::sleep(Duration::from_millis(if calls > 1 { 60 } else { 0 }));
+            Taken::Ok(Duration::from_millis(1))
+        };
+        Effort::new(true).measure(run).unwrap();
+        assert_eq!(calls, 2);
     }
 
     #[test]

@@ -8,14 +8,15 @@ use std::{fs::File, io::Write, time::Instant};
 
 use gridwise::{
     algorithm::solve::{self, Breakdown, Solution, SolveOptions, Solver, Status},
-    host::{device::Device, phases::RunOptions, trace::Tracer},
+    host::{device::Device, phases::RunOptions},
 };
 
 use crate::{
     arguments::{Method, SolveArguments},
     console, device,
     failure::Failure,
-    matrix_market, output, plot, trace,
+    matrix_market, output, plot,
+    trace::Timeline,
 };
 use problem::Problem;
 use progress::Watch;
@@ -31,18 +32,15 @@ pub use report::Verdict;
 pub fn run(arguments: &SolveArguments) -> Result<(), Failure> {
     // All that can be wrong and is quick to find out comes before the long work.
     check_paths(arguments)?;
-    let tracer = arguments
-        .trace
-        .as_ref()
-        .map(|path| (path, Tracer::new(trace::MOST_EVENTS)));
-    let device = device::open_traced(arguments.device.as_deref(), tracer.as_ref().map(|(_, tracer)| tracer))?;
+    let timeline = Timeline::asked_for(&arguments.trace);
+    let device = device::open_traced(arguments.device.as_deref(), timeline.as_ref().map(Timeline::tracer))?;
     let mut watch = Watch::new(!arguments.json, arguments.tolerance);
     let problem = Problem::read(arguments)?;
     let solution = iterate(&device, &problem, arguments, &mut watch);
     drop(watch);
     // Also of a launch that failed.
-    if let Some((path, tracer)) = &tracer {
-        trace::write(path, &device.name(), &tracer.trace())?;
+    if let Some(timeline) = &timeline {
+        timeline.write(&device)?;
     }
     let solution = solution?;
     if let (Status::Broken(Breakdown::NotPositiveDefinite { step }), Method::Cg) = (solution.status, arguments.method) {
@@ -81,7 +79,7 @@ fn check_paths(arguments: &SolveArguments) -> Result<(), Failure> {
         &[
             ("--output", arguments.output.as_deref()),
             ("--plot", arguments.plot.as_deref()),
-            ("--trace", arguments.trace.as_deref()),
+            ("--trace", arguments.trace.path.as_deref()),
         ],
         &[
             ("the matrix", Some(&arguments.matrix)),

@@ -116,7 +116,7 @@ impl Report {
             seconds_in_barriers: run.in_barriers.map(|time| time.as_secs_f64()),
             output: arguments.output.clone(),
             plot: arguments.plot.clone(),
-            trace: arguments.trace.clone(),
+            trace: arguments.trace.path.clone(),
         }
     }
 

@@ -1,5 +1,5 @@
 use gridwise::{
-    host::{device::Device, phases::Strategy, trace::Tracer},
+    host::phases::Strategy,
     kernel::{Acc, Phase, Phased},
 };
 
@@ -23,13 +23,15 @@ unsafe impl Phased for Steps {
     }
 }
 
+const PLENTY: usize = 1000;
+
 /// The events of three steps, by a strategy.
 fn run(name: &str, strategy: Strategy, most_events: usize) -> (Value, Vec<Value>) {
     let tracer = Tracer::new(most_events);
     let device = Device::open_traced(name, &tracer).unwrap();
     device.queue().run(Steps(3), strategy).unwrap();
     let mut text = Vec::new();
-    timeline(&mut text, "the \"device\"", &tracer.trace()).unwrap();
+    timeline(&mut text, "the \"device\"", most_events, &tracer.trace()).unwrap();
     let value: Value = serde_json::from_slice(&text).unwrap();
     let events = value["traceEvents"].as_array().unwrap().clone();
     (value, events)
@@ -59,7 +61,7 @@ fn assert_stacked(events: &[Value]) {
 
 #[test]
 fn a_persistent_run_is_one_launch_with_a_track_for_each_block() {
-    let (file, events) = run("cpu:blocks=2", Strategy::Persistent, MOST_EVENTS);
+    let (file, events) = run("cpu:blocks=2", Strategy::Persistent, PLENTY);
     assert_eq!(file["otherData"]["device"], "the \"device\"");
     assert_eq!(file["otherData"]["dropped_events"], 0);
     let names: Vec<_> = named(&events, "name", "thread_name")
@@ -97,7 +99,7 @@ fn a_persistent_run_is_one_launch_with_a_track_for_each_block() {
 
 #[test]
 fn a_run_by_relaunch_is_a_launch_for_each_phase() {
-    let (_, events) = run("cpu:blocks=2", Strategy::Relaunch, MOST_EVENTS);
+    let (_, events) = run("cpu:blocks=2", Strategy::Relaunch, PLENTY);
     let launches = named(&events, "cat", "launch").len();
     // One more finds that the run is over.
     assert!((6..=7).contains(&launches), "{launches}");
@@ -108,7 +110,7 @@ fn a_run_by_relaunch_is_a_launch_for_each_phase() {
 
 #[test]
 fn each_thread_of_a_block_has_a_track() {
-    let (_, events) = run("cpu:blocks=2,threads=2", Strategy::Persistent, MOST_EVENTS);
+    let (_, events) = run("cpu:blocks=2,threads=2", Strategy::Persistent, PLENTY);
     let names: Vec<_> = named(&events, "name", "thread_name")
         .iter()
         .map(|event| &event["args"]["name"])

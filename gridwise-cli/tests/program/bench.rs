@@ -84,12 +84,12 @@ fn the_break_even_lies_among_the_lengths_unless_there_is_none() {
 
 #[test]
 fn the_tables_name_the_grid_and_all_that_was_measured() {
-    let outcome = words("bench --quick --device cpu:blocks=2,threads=1");
+    let outcome = words("bench --quick --device cpu:blocks=1");
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
     assert!(
         outcome
             .stdout
-            .starts_with(" cpu:blocks=2,threads=1: 2 blocks of 1 thread"),
+            .starts_with(" cpu:blocks=1,threads=1: 1 block of 1 thread"),
         "{outcome:?}"
     );
     for label in [
