@@ -94,8 +94,8 @@ fn timeline(out: &mut impl Write, device: &str, most_events: usize, trace: &Trac
         } else {
             format!("{device}, host thread {host}")
         };
-        events.name("process_name", [host, 0], &name)?;
-        events.name("thread_name", [host, 0], "launches")?;
+        events.name("process_name", [host, LAUNCHES], &name)?;
+        events.name("thread_name", [host, LAUNCHES], "launches")?;
         for place in 0..layout.places[&host] {
             for thread in 0..threads {
                 let name = if threads == 1 {
@@ -110,13 +110,22 @@ fn timeline(out: &mut impl Write, device: &str, most_events: usize, trace: &Trac
     for launch in &trace.launches {
         let host = launch.host_thread;
         let args = json!({"blocks": launch.blocks, "threads_per_block": launch.threads_per_block});
-        events.span("launch", launch.kernel, [host, 0], (launch.start, launch.end), &args)?;
+        events.span(
+            "launch",
+            launch.kernel,
+            [host, LAUNCHES],
+            (launch.start, launch.end),
+            &args,
+        )?;
         for thread in &launch.threads {
             events.thread(launch, thread, [host, layout.track(host, thread.place, thread.thread)])?;
         }
     }
     out.write_all(b"\n]}\n")
 }
+
+/// The track of the launches. The number 0 means the idle task to viewers, for tracks and for processes.
+const LAUNCHES: usize = 1;
 
 /// Which tracks there are, by the number of the host's thread.
 #[derive(Default)]
@@ -142,9 +151,8 @@ impl Layout {
         layout
     }
 
-    /// Track 0 is that of the launches.
     fn track(&self, host: usize, place: usize, thread: usize) -> usize {
-        1 + place * self.threads_per_block[&host] + thread
+        LAUNCHES + 1 + place * self.threads_per_block[&host] + thread
     }
 }
 
@@ -162,7 +170,7 @@ impl<W: Write> Events<'_, W> {
     }
 
     fn name(&mut self, what: &str, [process, track]: [usize; 2], name: &str) -> io::Result<()> {
-        self.event(&json!({"ph": "M", "pid": process, "tid": track, "name": what, "args": {"name": name}}))
+        self.event(&json!({"ph": "M", "pid": process + 1, "tid": track, "name": what, "args": {"name": name}}))
     }
 
     fn span(
@@ -175,7 +183,7 @@ impl<W: Write> Events<'_, W> {
     ) -> io::Result<()> {
         let (at, took) = (microseconds(start), microseconds(end.saturating_sub(start)));
         self.event(&json!({
-            "ph": "X", "pid": process, "tid": track, "cat": category, "name": name, "ts": at, "dur": took, "args": args,
+            "ph": "X", "pid": process + 1, "tid": track, "cat": category, "name": name, "ts": at, "dur": took, "args": args,
         }))
     }
 
@@ -245,7 +253,7 @@ impl<W: Write> Events<'_, W> {
         let name = format!("{}, without a wait", waiting_for(what));
         let [process, track] = track;
         self.event(&json!({
-            "ph": "i", "s": "t", "pid": process, "tid": track, "cat": "wait", "name": name, "ts": microseconds(times.0), "args": args,
+            "ph": "i", "s": "t", "pid": process + 1, "tid": track, "cat": "wait", "name": name, "ts": microseconds(times.0), "args": args,
         }))
     }
 }

@@ -73,14 +73,14 @@ fn a_persistent_run_is_one_launch_with_a_track_for_each_block() {
     assert_eq!(launches.len(), 1);
     assert_eq!(
         (&launches[0]["name"], &launches[0]["tid"]),
-        (&"steps".into(), &0.into())
+        (&"steps".into(), &1.into())
     );
     for block in 0..2 {
         let blocks = named(&events, "name", &format!("steps, block {block}"));
         assert_eq!(blocks.len(), 1);
         let rounds: Vec<_> = events
             .iter()
-            .filter(|event| event["cat"] == "wait" && event["tid"] == block + 1)
+            .filter(|event| event["cat"] == "wait" && event["tid"] == block + 2)
             .map(|event| {
                 assert!(event["name"].as_str().unwrap().starts_with("grid barrier"), "{event}");
                 let at = event["args"]["at"].as_str().unwrap();
@@ -122,7 +122,7 @@ fn each_thread_of_a_block_has_a_track() {
         .map(|event| event["tid"].as_u64().unwrap())
         .collect();
     tracks.sort_unstable();
-    assert_eq!(tracks, [1, 2, 3, 4]);
+    assert_eq!(tracks, [2, 3, 4, 5]);
     for name in ["block barrier", "grid barrier"] {
         let waits = events
             .iter()
