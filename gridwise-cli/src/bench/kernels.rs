@@ -9,7 +9,11 @@ use std::{
 };
 
 use gridwise::{
-    host::{launch::Blocks, queue::Queue},
+    Error,
+    host::{
+        launch::{Blocks, LaunchError},
+        queue::Queue,
+    },
     kernel::{Acc, GridAcc, GridKernel, Kernel, Phase, Phased, SpanMut},
 };
 
@@ -25,24 +29,21 @@ unsafe impl Kernel for Nothing {
     fn run<A: Acc>(self, _: A, _: ()) {}
 }
 
-/// Grid barriers, one after another.
+/// Barriers, one after another: of the grid in a cooperative launch, in a plain one of each block for itself.
 #[repr(C)]
-struct GridBarriers<'a> {
+struct Barriers<'a> {
     rounds: u64,
     /// One element.
     nanoseconds: SpanMut<'a, u64>,
 }
 
-// SAFETY: one thread writes; all meet the same barriers.
-unsafe impl GridKernel for GridBarriers<'_> {
-    const NAME: &'static str = "bench_grid_barrier";
-    type Shared = ();
-
-    fn run<A: GridAcc>(self, acc: A, _: ()) {
-        acc.sync_grid();
+impl Barriers<'_> {
+    #[inline(always)]
+    fn time<A: Acc>(self, acc: A, barrier: impl Fn()) {
+        barrier();
         let start = Instant::now();
         for _ in 0..self.rounds {
-            acc.sync_grid();
+            barrier();
         }
         let took = start.elapsed();
         if acc.block_index() == 0 && acc.thread_index() == 0 {
@@ -51,29 +52,23 @@ unsafe impl GridKernel for GridBarriers<'_> {
     }
 }
 
-/// Block barriers, one after another, in all blocks at once.
-#[repr(C)]
-struct BlockBarriers<'a> {
-    rounds: u64,
-    /// One element.
-    nanoseconds: SpanMut<'a, u64>,
+// SAFETY: one thread writes; all meet the same barriers.
+unsafe impl GridKernel for Barriers<'_> {
+    const NAME: &'static str = "bench_grid_barrier";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        self.time(acc, || acc.sync_grid());
+    }
 }
 
 // SAFETY: as above.
-unsafe impl Kernel for BlockBarriers<'_> {
+unsafe impl Kernel for Barriers<'_> {
     const NAME: &'static str = "bench_block_barrier";
     type Shared = ();
 
     fn run<A: Acc>(self, acc: A, _: ()) {
-        acc.sync_block();
-        let start = Instant::now();
-        for _ in 0..self.rounds {
-            acc.sync_block();
-        }
-        let took = start.elapsed();
-        if acc.block_index() == 0 && acc.thread_index() == 0 {
-            self.nanoseconds.set(acc, 0, took.as_nanos() as u64);
-        }
+        self.time(acc, || acc.sync_block());
     }
 }
 
@@ -124,23 +119,20 @@ pub(super) fn nanoseconds_of_a_link() -> f64 {
 }
 
 /// How long `rounds` grid barriers of all resident blocks take.
-pub(super) fn grid_barriers(queue: &Queue, rounds: u64) -> Result<Duration, gridwise::Error> {
+pub(super) fn grid_barriers(queue: &Queue, rounds: u64) -> Result<Duration, Error> {
     timed(queue, |nanoseconds| {
-        queue.launch_cooperative(Blocks::Resident, GridBarriers { rounds, nanoseconds })
+        queue.launch_cooperative(Blocks::Resident, Barriers { rounds, nanoseconds })
     })
 }
 
 /// How long `rounds` block barriers take.
-pub(super) fn block_barriers(queue: &Queue, rounds: u64) -> Result<Duration, gridwise::Error> {
+pub(super) fn block_barriers(queue: &Queue, rounds: u64) -> Result<Duration, Error> {
     timed(queue, |nanoseconds| {
-        queue.launch(Blocks::Resident, BlockBarriers { rounds, nanoseconds })
+        queue.launch(Blocks::Resident, Barriers { rounds, nanoseconds })
     })
 }
 
-fn timed(
-    queue: &Queue,
-    launch: impl FnOnce(SpanMut<'_, u64>) -> Result<(), gridwise::host::launch::LaunchError>,
-) -> Result<Duration, gridwise::Error> {
+fn timed(queue: &Queue, launch: impl FnOnce(SpanMut<'_, u64>) -> Result<(), LaunchError>) -> Result<Duration, Error> {
     let mut nanoseconds = queue.device().zeroed::<u64>(1)?;
     launch(nanoseconds.span_mut())?;
     Ok(Duration::from_nanos(queue.download(&nanoseconds)?[0]))

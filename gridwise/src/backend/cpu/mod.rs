@@ -274,7 +274,9 @@ impl CpuDevice {
         self.on_ranks(&scratch.workers[..ranks - 1], &task);
 
         let failure = task.work.flight.failure();
-        if let (Some(asked_at), Some(tracks)) = (asked_at, admission.scratch.rest.traced()) {
+        if let Some(asked_at) = asked_at
+            && let Some(tracks) = admission.scratch.rest.traced()
+        {
             tracks.hand_in(plan, asked_at);
         }
         self.roster.release(admission, failure.is_none());
