@@ -272,7 +272,7 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
         mut ready: impl FnMut(T) -> bool,
     ) -> T {
         let at = self.pointer(at);
-        for _ in 0..self.flight.looks {
+        for _ in 0..self.flight.brief_looks {
             // SAFETY: by the caller.
             let value = unsafe { load_word(at, order) };
             if ready(value) {

@@ -69,6 +69,8 @@ const YIELDING: Duration = Duration::from_millis(if cfg!(loom) { 0 } else { 1 })
 pub(super) struct Flight<'a> {
     /// Looks with a pause between, before a waiting thread yields. None in a launch that is traced: it notes first that it waits.
     pub(super) looks: u32,
+    /// Looks of a brief wait, which is not noted.
+    pub(super) brief_looks: u16,
     /// Whether the launch is traced.
     traced: bool,
     /// Of the device's launches.
@@ -144,6 +146,7 @@ impl<'a> Flight<'a> {
         let traced = rest.tracks.is_some();
         Self {
             looks: if traced { 0 } else { looks },
+            brief_looks: looks.min(u32::from(u16::MAX)) as u16,
             traced,
             number,
             seats,
