@@ -16,6 +16,7 @@ use crate::matrix_market;
 Examples:
   gridwise devices                      what there is to run on
   gridwise solve A.mtx -o x.mtx         solve A x = b, write x
+  gridwise bench                        what barriers and launches cost here
   gridwise gallery                      known bugs, and what the checking device says
   gridwise help solve                   all about solving
 
@@ -36,8 +37,52 @@ pub enum Command {
     Devices(DevicesArguments),
     /// Solve A x = b for a sparse matrix in a Matrix Market file
     Solve(SolveArguments),
+    /// Measure what barriers and launches cost here, and how long a phase has to be for it not to matter
+    Bench(BenchArguments),
     /// Show known bugs of kernels that synchronise, and what the checking device says of each
     Gallery(GalleryArguments),
+}
+
+/// The arguments of `gridwise bench`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  gridwise bench                        the usual device
+  gridwise bench --device cpu:blocks=2,threads=2,wait=active
+  gridwise bench --plot break_even.svg  draw what a phase takes, by its length
+  gridwise bench --quick --json | jq .break_even.nanoseconds
+
+A phase is the work between two synchronisations of the whole grid. Runs of
+phases are persistent, one resident kernel with a grid barrier after each phase,
+or by relaunch, a launch for each. Below the break-even length persistent runs
+are faster by more than 5 %.
+
+The trace is of two short runs, one by either strategy, at the break-even length.
+
+Times are medians: of a quiet machine, if they are to mean much.
+
+Exit codes: 0 done; 1 a launch failed; 2 bad usage, or a device that takes no
+time, such as check.")]
+pub struct BenchArguments {
+    /// What to measure [default: what GRIDWISE_DEVICE names, else cpu with a block a core]
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+
+    /// Take fewer and shorter samples: less than a second instead of a few
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Draw what a phase takes by either strategy there, over its length, as SVG
+    #[arg(long, value_name = "break_even.svg")]
+    pub plot: Option<PathBuf>,
+
+    /// A timeline.
+    #[command(flatten)]
+    pub trace: TraceArguments,
+
+    /// Write one JSON object instead of tables; its times are in nanoseconds
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The arguments of `gridwise gallery`.
@@ -84,6 +129,7 @@ Examples:
   gridwise solve A.mtx                            b is A times a vector of ones
   gridwise solve A.mtx --rhs b.mtx -o x.mtx       write the solution
   gridwise solve A.mtx --plot residual.svg        draw how it converges
+  gridwise solve A.mtx --trace trace.json         see who waits at which barrier
   gridwise solve A.mtx --device cpu:blocks=2,wait=active
   gridwise solve A.mtx --strategy relaunch --json | jq .seconds
 
@@ -133,9 +179,25 @@ pub struct SolveArguments {
     #[arg(long, value_name = "residual.svg")]
     pub plot: Option<PathBuf>,
 
+    /// A timeline.
+    #[command(flatten)]
+    pub trace: TraceArguments,
+
     /// Write one JSON object instead of a report
     #[arg(long)]
     pub json: bool,
+}
+
+/// A timeline of what was launched.
+#[derive(Debug, Args)]
+pub struct TraceArguments {
+    /// Write there when which block worked, and when it waited at which barrier, for ui.perfetto.dev
+    #[arg(long = "trace", value_name = "trace.json")]
+    pub path: Option<PathBuf>,
+
+    /// Keep the first N launches, blocks and waits; each takes some 120 bytes of the file
+    #[arg(long = "trace-events", value_name = "N", requires = "path", default_value = "262144", value_parser = steps, allow_negative_numbers = true)]
+    pub events: usize,
 }
 
 /// How to solve.
@@ -199,7 +261,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a number of steps.
+/// Parses a number of steps, or of anything else.
 fn steps(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "expected a whole number".to_owned())
 }

@@ -67,6 +67,16 @@ pub fn paragraph(text: &str, indent: usize) -> String {
     lines.join("\n")
 }
 
+/// A time, in the unit that suits it: `150 ns`, `1.5 µs`, `20.0 ms`.
+pub fn nanoseconds(time: f64) -> String {
+    match time {
+        ..999.5 => format!("{time:.0} ns"),
+        ..999.95e3 => format!("{:.1} µs", time / 1e3),
+        ..999.95e6 => format!("{:.1} ms", time / 1e6),
+        _ => format!("{:.1} s", time / 1e9),
+    }
+}
+
 /// `1 block`, `2 blocks`, `2 entries`.
 pub fn plural(count: usize, noun: &str) -> String {
     match noun.strip_suffix('y') {
@@ -79,6 +89,21 @@ pub fn plural(count: usize, noun: &str) -> String {
 #[cfg(test)]
 mod test {
     use super::*;
+
+    #[test]
+    fn times_come_in_the_unit_that_suits_them() {
+        for (time, expected) in [
+            (0.4, "0 ns"),
+            (999.0, "999 ns"),
+            (999.9, "1.0 µs"),
+            (1550.0, "1.6 µs"),
+            (999_990.0, "1.0 ms"),
+            (2e7, "20.0 ms"),
+            (1.5e9, "1.5 s"),
+        ] {
+            assert_eq!(nanoseconds(time), expected);
+        }
+    }
 
     #[test]
     fn a_paragraph_breaks_between_words_before_80_columns() {

@@ -273,8 +273,7 @@ fn in_lines(name: &str, width: usize) -> String {
 fn duration(nanoseconds: Option<u64>) -> String {
     match nanoseconds {
         None => "not measured".to_owned(),
-        Some(time @ ..1000) => format!("{time} ns"),
-        Some(time) => format!("{:.1} µs", time as f64 / 1e3),
+        Some(time) => console::nanoseconds(time as f64),
     }
 }
 

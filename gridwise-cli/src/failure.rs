@@ -126,6 +126,15 @@ pub enum Failure {
         loud: usize,
     },
 
+    /// The device that was asked for cannot be measured.
+    #[error("{device}: {why}")]
+    NotMeasurable {
+        /// Its name.
+        device: String,
+        /// Why not, and what can be done.
+        why: &'static str,
+    },
+
     /// The device that was asked for cannot be opened.
     #[error("{asked}: {source}")]
     Device {
@@ -174,6 +183,7 @@ impl Failure {
             | Self::SameFile { .. }
             | Self::NoExhibit { .. }
             | Self::Replay { .. }
+            | Self::NotMeasurable { .. }
             | Self::EmptyRow { .. }
             | Self::Device { .. }
             | Self::Matrix { .. }

@@ -1,7 +1,8 @@
 //! What the program `gridwise` is made of.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod arguments;
+pub mod bench;
 pub mod console;
 pub mod device;
 pub mod devices;
@@ -11,6 +12,7 @@ pub mod matrix_market;
 pub mod output;
 pub mod plot;
 pub mod solve;
+pub mod trace;
 
 use arguments::{Arguments, Command};
 use failure::Failure;
@@ -24,6 +26,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         Command::Devices(arguments) => devices::run(arguments),
         Command::Solve(arguments) => solve::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
         Command::Gallery(arguments) => gallery::run(arguments),
     }
 }

@@ -10,6 +10,8 @@ use std::{
     process,
 };
 
+use crate::failure::Failure;
+
 /// A file could not be written; what stood at its path before still does.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot write the file: {source}", file.display())]
@@ -56,6 +58,33 @@ pub fn check(path: impl AsRef<Path>) -> Result<(), OutputError> {
         file: path.to_path_buf(),
         source,
     })
+}
+
+/// Refuses what is to be written and cannot be, or would take the place of something else that is written or read. Each path has
+/// the option that names it, or what it is.
+///
+/// # Errors
+///
+/// [`Failure::Output`] or [`Failure::SameFile`].
+pub fn check_all(
+    written: &[(&'static str, Option<&Path>)],
+    read: &[(&'static str, Option<&Path>)],
+) -> Result<(), Failure> {
+    let mut others = read.to_vec();
+    for &(option, path) in written {
+        let Some(path) = path else { continue };
+        check(path)?;
+        let same = |other: &&(&str, Option<&Path>)| other.1.is_some_and(|other| is_same_file(path, other));
+        if let Some(&(other, _)) = others.iter().find(same) {
+            return Err(Failure::SameFile {
+                option,
+                other,
+                file: path.to_path_buf(),
+            });
+        }
+        others.push((option, Some(path)));
+    }
+    Ok(())
 }
 
 /// Whether both paths lead to the same file, there already or not. A device or a pipe can be told to take several things.

@@ -2,103 +2,106 @@
 
 use std::fmt::{self, Write};
 
-use super::{Axes, BOTTOM, LEFT, Point, RIGHT, TOP};
+use super::{BOTTOM, Curve, LEFT, Mark, ORANGE, Picture, RIGHT, TOP, across, up};
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 480.0;
 
 const TEXT: &str = "#222222";
 const FAINT: &str = "#e3e3e3";
-const CURVE: &str = "#1f5fa8";
-const GOAL: &str = "#c2410c";
 
 /// Up to so many points, each gets a dot.
 const DOTS: usize = 60;
 /// The title is cut there; about what fits above the plot.
 const TITLE: usize = 64;
-/// An axis has at most one label more than this.
-const LABELS: usize = 10;
-/// Beyond so many powers of ten, only those with a label get a line.
-const LINES: usize = 30;
 
 /// The whole file.
-pub(super) fn draw(axes: &Axes, curves: &[Vec<Point>], title: &str, tolerance: Option<f64>) -> String {
+pub(super) fn draw(picture: &Picture<'_>) -> String {
     let mut svg = String::new();
-    write_all(&mut svg, axes, curves, title, tolerance).expect("a string takes all that is written to it");
+    write_all(&mut svg, picture).expect("a string takes all that is written to it");
     svg
 }
 
-fn write_all(svg: &mut String, axes: &Axes, curves: &[Vec<Point>], title: &str, tolerance: Option<f64>) -> fmt::Result {
+/// A power of ten.
+pub(super) fn power(exponent: i32) -> String {
+    // The minus sign of typography is as wide as the digits; the hyphen is hard to see when raised.
+    let sign = if exponent < 0 { "\u{2212}" } else { "" };
+    let digits = exponent.unsigned_abs();
+    format!(r#"10<tspan dy="-6" font-size="10">{sign}{digits}</tspan>"#)
+}
+
+fn write_all(svg: &mut String, picture: &Picture<'_>) -> fmt::Result {
     writeln!(
         svg,
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="Helvetica, Arial, 'DejaVu Sans', sans-serif" font-size="13" fill="{TEXT}">"#
     )?;
-    writeln!(svg, "<title>{}</title>", escape(title))?;
+    writeln!(svg, "<title>{}</title>", escape(picture.title))?;
     writeln!(svg, r#"<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>"#)?;
-    let shown = escape(&shorten(title));
+    let shown = escape(&shorten(picture.title));
     writeln!(
         svg,
         r#"<text x="{LEFT}" y="32" font-size="16" font-weight="bold">{shown}</text>"#
     )?;
-    decades(svg, axes)?;
-    steps(svg, axes)?;
-    if let Some(tolerance) = tolerance {
-        goal(svg, axes, tolerance)?;
+    vertical_axis(svg, picture)?;
+    horizontal_axis(svg, picture)?;
+    if let Some(mark) = &picture.level {
+        level(svg, picture, mark)?;
     }
-    if curves.is_empty() {
+    if let Some(mark) = &picture.limit {
+        limit(svg, picture, mark)?;
+    }
+    if picture.curves.is_empty() {
         let (x, y) = ((LEFT + RIGHT) / 2.0, (TOP + BOTTOM) / 2.0);
-        writeln!(svg, r#"<text x="{x}" y="{y}" text-anchor="middle">no residuals</text>"#)?;
+        writeln!(
+            svg,
+            r#"<text x="{x}" y="{y}" text-anchor="middle">{}</text>"#,
+            picture.nothing
+        )?;
     }
-    let few = curves.iter().map(Vec::len).sum::<usize>() <= DOTS;
-    for curve in curves {
-        self::curve(svg, axes, curve, few)?;
+    let few = picture.curves.iter().map(|curve| curve.points.len()).sum::<usize>() <= DOTS;
+    for curve in &picture.curves {
+        self::curve(svg, picture, curve, few)?;
     }
+    names(svg, &picture.curves)?;
     svg.write_str("</svg>\n")
 }
 
-/// The vertical axis: a line for each power of ten, with its label.
-fn decades(svg: &mut String, axes: &Axes) -> fmt::Result {
-    let (bottom, top) = axes.decades;
-    let range = top.abs_diff(bottom) as usize;
-    let distance = label_distance(range);
-    for exponent in bottom..=top {
-        let y = axes.y_of_decade(f64::from(exponent));
-        let labelled = (exponent.unsigned_abs() as usize).is_multiple_of(distance);
-        if labelled || range <= LINES {
-            writeln!(svg, r#"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="{FAINT}"/>"#)?;
-        }
-        if labelled {
-            // The minus sign of typography is as wide as the digits; the hyphen is hard to see when raised.
-            let sign = if exponent < 0 { "\u{2212}" } else { "" };
-            let (x, y, digits) = (LEFT - 9.0, y + 5.0, exponent.unsigned_abs());
-            writeln!(
-                svg,
-                r#"<text x="{x}" y="{y:.1}" text-anchor="end">10<tspan dy="-6" font-size="10">{sign}{digits}</tspan></text>"#
-            )?;
+/// A line for each tick, with its label to the left.
+fn vertical_axis(svg: &mut String, picture: &Picture<'_>) -> fmt::Result {
+    let (axis, name) = &picture.y;
+    for tick in axis.ticks() {
+        let y = up(tick.fraction);
+        writeln!(svg, r#"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="{FAINT}"/>"#)?;
+        if let Some(label) = tick.label {
+            let (x, y) = (LEFT - 9.0, y + 5.0);
+            writeln!(svg, r#"<text x="{x}" y="{y:.1}" text-anchor="end">{label}</text>"#)?;
         }
     }
     let middle = (TOP + BOTTOM) / 2.0;
     writeln!(
         svg,
-        r#"<text transform="translate(24 {middle}) rotate(-90)" text-anchor="middle">residual</text>"#
+        r#"<text transform="translate(24 {middle}) rotate(-90)" text-anchor="middle">{name}</text>"#
     )
 }
 
-/// The horizontal axis, and the frame.
-fn steps(svg: &mut String, axes: &Axes) -> fmt::Result {
-    for step in (0..=axes.last_step).step_by(label_distance(axes.last_step)) {
-        let x = axes.x(step);
+/// Short lines with their labels below, and the frame.
+fn horizontal_axis(svg: &mut String, picture: &Picture<'_>) -> fmt::Result {
+    let (axis, name) = &picture.x;
+    for tick in axis.ticks() {
+        let x = across(tick.fraction);
         let (end, baseline) = (BOTTOM + 5.0, BOTTOM + 21.0);
         writeln!(svg, r#"<path d="M{x:.1} {BOTTOM}V{end}" stroke="{TEXT}"/>"#)?;
-        writeln!(
-            svg,
-            r#"<text x="{x:.1}" y="{baseline}" text-anchor="middle">{step}</text>"#
-        )?;
+        if let Some(label) = tick.label {
+            writeln!(
+                svg,
+                r#"<text x="{x:.1}" y="{baseline}" text-anchor="middle">{label}</text>"#
+            )?;
+        }
     }
     let (middle, baseline) = ((LEFT + RIGHT) / 2.0, BOTTOM + 46.0);
     writeln!(
         svg,
-        r#"<text x="{middle}" y="{baseline}" text-anchor="middle">step</text>"#
+        r#"<text x="{middle}" y="{baseline}" text-anchor="middle">{name}</text>"#
     )?;
     writeln!(
         svg,
@@ -106,29 +109,47 @@ fn steps(svg: &mut String, axes: &Axes) -> fmt::Result {
     )
 }
 
-/// The dashed line, named to its right.
-fn goal(svg: &mut String, axes: &Axes, tolerance: f64) -> fmt::Result {
-    let y = axes.y(tolerance);
+/// A dashed line from left to right, named to its right.
+fn level(svg: &mut String, picture: &Picture<'_>, mark: &Mark) -> fmt::Result {
+    let y = up(picture.y.0.fraction(mark.at));
     writeln!(
         svg,
-        r#"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="{GOAL}" stroke-width="1.5" stroke-dasharray="7 5"/>"#
+        r#"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="{ORANGE}" stroke-width="1.5" stroke-dasharray="7 5"/>"#
     )?;
     // Near the bottom, the name stays above the last label of the horizontal axis.
     let baseline = y.min(BOTTOM - 10.0) - 3.0;
     let (x, below) = (RIGHT + 8.0, baseline + 16.0);
-    let value = match format!("{tolerance:e}") {
-        exact if exact.len() <= 9 => exact,
-        _ => format!("{tolerance:.2e}"),
-    };
+    let [name, value] = &mark.text;
     writeln!(
         svg,
-        r#"<text x="{x}" y="{baseline:.1}" fill="{GOAL}">tolerance<tspan x="{x}" y="{below:.1}">{value}</tspan></text>"#
+        r#"<text x="{x}" y="{baseline:.1}" fill="{ORANGE}">{name}<tspan x="{x}" y="{below:.1}">{value}</tspan></text>"#
     )
 }
 
-/// A run of points: a line, and dots where they help or where there is nothing to draw a line to.
-fn curve(svg: &mut String, axes: &Axes, points: &[Point], dots: bool) -> fmt::Result {
-    let placed = || points.iter().map(|&(step, residual)| (axes.x(step), axes.y(residual)));
+/// A dashed line from top to bottom, named above.
+fn limit(svg: &mut String, picture: &Picture<'_>, mark: &Mark) -> fmt::Result {
+    let x = across(picture.x.0.fraction(mark.at));
+    writeln!(
+        svg,
+        r#"<path d="M{x:.1} {TOP}V{BOTTOM}" stroke="{TEXT}" stroke-width="1.5" stroke-dasharray="7 5"/>"#
+    )?;
+    // Near an end, the name stays over the plot.
+    let (x, baseline) = (x.clamp(LEFT + 60.0, RIGHT - 60.0), TOP - 6.0);
+    let [name, value] = &mark.text;
+    writeln!(
+        svg,
+        r#"<text x="{x:.1}" y="{baseline}" text-anchor="middle">{name} {value}</text>"#
+    )
+}
+
+/// A line, and dots where they help or where there is nothing to draw a line to.
+fn curve(svg: &mut String, picture: &Picture<'_>, curve: &Curve, dots: bool) -> fmt::Result {
+    let Curve { points, colour, .. } = curve;
+    let placed = || {
+        points
+            .iter()
+            .map(|&(x, y)| (across(picture.x.0.fraction(x)), up(picture.y.0.fraction(y))))
+    };
     if points.len() > 1 {
         svg.write_str(r#"<polyline points=""#)?;
         for (x, y) in placed() {
@@ -136,29 +157,31 @@ fn curve(svg: &mut String, axes: &Axes, points: &[Point], dots: bool) -> fmt::Re
         }
         writeln!(
             svg,
-            r#"" fill="none" stroke="{CURVE}" stroke-width="1.8" stroke-linejoin="round"/>"#
+            r#"" fill="none" stroke="{colour}" stroke-width="1.8" stroke-linejoin="round"/>"#
         )?;
     }
     if dots || points.len() == 1 {
         for (x, y) in placed() {
-            writeln!(svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{CURVE}"/>"#)?;
+            writeln!(svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{colour}"/>"#)?;
         }
     }
     Ok(())
 }
 
-/// The smallest of 1, 2, 5, 10, 20, 50, … that divides `range` into at most [`LABELS`] parts.
-pub(super) fn label_distance(range: usize) -> usize {
-    // In 128 bits, as no power of ten on the way overflows them.
-    let mut power = 1_u128;
-    loop {
-        for distance in [power, 2 * power, 5 * power] {
-            if range as u128 / distance <= LABELS as u128 {
-                return distance as usize;
-            }
-        }
-        power *= 10;
+/// The names of the curves that have one, at the upper right.
+fn names(svg: &mut String, curves: &[Curve]) -> fmt::Result {
+    let named = curves.iter().filter_map(|curve| Some((curve.colour, curve.name?)));
+    for (row, (colour, name)) in named.enumerate() {
+        let (x, y) = (RIGHT - 130.0, TOP + 20.0 + 20.0 * row as f64);
+        let (end, baseline) = (x + 24.0, y + 5.0);
+        writeln!(
+            svg,
+            r#"<path d="M{x} {y}H{end}" stroke="{colour}" stroke-width="1.8"/>"#
+        )?;
+        let x = end + 8.0;
+        writeln!(svg, r#"<text x="{x}" y="{baseline}">{name}</text>"#)?;
     }
+    Ok(())
 }
 
 fn shorten(title: &str) -> String {

@@ -1,4 +1,8 @@
-use super::{svg::label_distance, *};
+use super::{
+    axis::label_distance,
+    residual::{curves, residual_svg},
+    *,
+};
 
 type Places = Vec<(f64, f64)>;
 

@@ -4,7 +4,7 @@ mod problem;
 mod progress;
 mod report;
 
-use std::{fs::File, io::Write, path::Path, time::Instant};
+use std::{fs::File, io::Write, time::Instant};
 
 use gridwise::{
     algorithm::solve::{self, Breakdown, Solution, SolveOptions, Solver, Status},
@@ -16,6 +16,7 @@ use crate::{
     console, device,
     failure::Failure,
     matrix_market, output, plot,
+    trace::Timeline,
 };
 use problem::Problem;
 use progress::Watch;
@@ -31,11 +32,17 @@ pub use report::Verdict;
 pub fn run(arguments: &SolveArguments) -> Result<(), Failure> {
     // All that can be wrong and is quick to find out comes before the long work.
     check_paths(arguments)?;
-    let device = device::open(arguments.device.as_deref())?;
+    let timeline = Timeline::asked_for(&arguments.trace);
+    let device = device::open_traced(arguments.device.as_deref(), timeline.as_ref().map(Timeline::tracer))?;
     let mut watch = Watch::new(!arguments.json, arguments.tolerance);
     let problem = Problem::read(arguments)?;
-    let solution = iterate(&device, &problem, arguments, &mut watch)?;
+    let solution = iterate(&device, &problem, arguments, &mut watch);
     drop(watch);
+    // Also of a launch that failed.
+    if let Some(timeline) = &timeline {
+        timeline.write(&device)?;
+    }
+    let solution = solution?;
     if let (Status::Broken(Breakdown::NotPositiveDefinite { step }), Method::Cg) = (solution.status, arguments.method) {
         return Err(Failure::NotPositiveDefinite {
             file: arguments.matrix.clone(),
@@ -67,30 +74,18 @@ pub fn run(arguments: &SolveArguments) -> Result<(), Failure> {
     }
 }
 
-/// Refuses files that cannot be written, and those that would be written over something that was asked for or read.
 fn check_paths(arguments: &SolveArguments) -> Result<(), Failure> {
-    let written: Vec<(&'static str, &Path)> = [
-        ("--output", arguments.output.as_deref()),
-        ("--plot", arguments.plot.as_deref()),
-    ]
-    .into_iter()
-    .filter_map(|(option, path)| Some((option, path?)))
-    .collect();
-    let read = std::iter::once(("the matrix", arguments.matrix.as_path()))
-        .chain(arguments.rhs.as_deref().map(|path| ("--rhs", path)));
-    let mut others: Vec<(&'static str, &Path)> = read.collect();
-    for (option, path) in written {
-        output::check(path)?;
-        if let Some((other, _)) = others.iter().find(|(_, other)| output::is_same_file(path, other)) {
-            return Err(Failure::SameFile {
-                option,
-                other,
-                file: path.to_path_buf(),
-            });
-        }
-        others.push((option, path));
-    }
-    Ok(())
+    output::check_all(
+        &[
+            ("--output", arguments.output.as_deref()),
+            ("--plot", arguments.plot.as_deref()),
+            ("--trace", arguments.trace.path.as_deref()),
+        ],
+        &[
+            ("the matrix", Some(&arguments.matrix)),
+            ("--rhs", arguments.rhs.as_deref()),
+        ],
+    )
 }
 
 fn iterate(

@@ -82,6 +82,7 @@ pub(super) struct Report {
     seconds_in_barriers: Option<f64>,
     output: Option<PathBuf>,
     plot: Option<PathBuf>,
+    trace: Option<PathBuf>,
 }
 
 fn as_text<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
@@ -115,6 +116,7 @@ impl Report {
             seconds_in_barriers: run.in_barriers.map(|time| time.as_secs_f64()),
             output: arguments.output.clone(),
             plot: arguments.plot.clone(),
+            trace: arguments.trace.path.clone(),
         }
     }
 
@@ -149,7 +151,7 @@ impl Report {
         if let Some(distance) = self.distance_from_ones {
             table.add_row(["x", &format!("off the vector of ones by at most {distance:.2e}")]);
         }
-        for (path, what) in [(&self.output, "x"), (&self.plot, "plot")] {
+        for (path, what) in [(&self.output, "x"), (&self.plot, "plot"), (&self.trace, "trace")] {
             if let Some(path) = path {
                 table.add_row(["written", &format!("{what} to {}", path.display())]);
             }

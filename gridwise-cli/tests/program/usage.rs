@@ -20,6 +20,14 @@ fn wrong_usage_ends_with_2_and_says_what_was_expected() {
         ("solve A.mtx --max-steps -3", "expected a whole number"),
         ("solve A.mtx B.mtx", "B.mtx"),
         ("devices --fast", "--fast"),
+        ("bench --fast", "--fast"),
+        ("bench A.mtx", "A.mtx"),
+        ("bench --plot", "--plot"),
+        ("solve A.mtx --trace-events 5", "--trace"),
+        (
+            "solve A.mtx --trace t.json --trace-events many",
+            "expected a whole number",
+        ),
         ("gallery nothing", "no exhibit `nothing`"),
         ("gallery --list --json", "--json"),
         ("", "Usage: gridwise"),
@@ -68,6 +76,8 @@ fn help_names_every_option_and_ends_with_0() {
         "--duplicates",
         "-o, --output",
         "--plot",
+        "--trace",
+        "--trace-events",
         "--json",
         "Examples:",
         "Exit codes:",
@@ -78,7 +88,7 @@ fn help_names_every_option_and_ends_with_0() {
     ] {
         assert!(outcome.stdout.contains(option), "{option}: {}", outcome.stdout);
     }
-    for line in ["--help", "--version", "devices --help"] {
+    for line in ["--help", "--version", "devices --help", "bench --help"] {
         assert_eq!(words(line).code, Some(0), "{line}");
     }
 }
@@ -94,7 +104,7 @@ fn a_device_that_is_not_there_is_refused_with_the_words_that_named_it() {
         ("cpu:speed=2", "device option `speed=2` is not understood"),
     ] {
         gridwise(["solve", POISSON, "--device", name]).refused(&format!("--device {name}: {expected}"));
-        for line in [&["solve", POISSON][..], &["devices"]] {
+        for line in [&["solve", POISSON][..], &["devices"], &["bench"]] {
             outcome(command(line).env("GRIDWISE_DEVICE", name)).refused(&format!("GRIDWISE_DEVICE={name}: {expected}"));
         }
     }
@@ -127,7 +137,7 @@ fn the_environment_names_the_device_unless_the_command_line_does() {
 fn what_cannot_be_written_is_found_out_before_anything_is_read() {
     let folder = Folder::new("unwritable");
     let file = folder.file("file", "");
-    for option in ["--output", "--plot"] {
+    for option in ["--output", "--plot", "--trace"] {
         for path in [
             "/nowhere/result".to_owned(),
             format!("{file}/result"),
@@ -162,6 +172,10 @@ fn no_file_is_written_over_another_of_the_same_call() {
         (
             ["--output", &rhs].to_vec(),
             format!("{rhs}: --output names the same file as --rhs"),
+        ),
+        (
+            ["--trace", &matrix].to_vec(),
+            format!("{matrix}: --trace names the same file as the matrix"),
         ),
         (
             ["--output", &result, "--plot", &around].to_vec(),

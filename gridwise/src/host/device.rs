@@ -14,6 +14,7 @@ use super::{
     residency::{Capacity, Limits, Residency},
     stream::Stream,
     tasks::KeptMemory,
+    trace::Tracer,
 };
 use crate::{
     Module,
@@ -96,13 +97,31 @@ impl Device {
         }
     }
 
+    /// Opens a CPU device whose launches are recorded, [as a trace](super::trace).
+    ///
+    /// They take longer than others: by some 100 ns for each barrier that a thread arrives at.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); and if the name is not that of a CPU device.
+    pub fn open_traced(name: &str, tracer: &Tracer) -> Result<Self, DeviceError> {
+        match name.split_once(':').unwrap_or((name, "")) {
+            ("cpu", options) => {
+                let options: CpuOptions = options.parse()?;
+                let device = CpuDevice::open(options, Some(tracer.clone()))?;
+                Ok(Self::new(Backend::Cpu(device)))
+            }
+            ("check" | "cuda", _) => Err(DeviceError::NotTraced { name: name.to_owned() }),
+            _ => Err(DeviceError::Unknown { name: name.to_owned() }),
+        }
+    }
+
     /// Opens a CPU device.
     ///
     /// # Errors
     /// If an option is out of range, or threads cannot be started.
     pub fn cpu(options: CpuOptions) -> Result<Self, DeviceError> {
         options.validate()?;
-        Ok(Self::new(Backend::Cpu(CpuDevice::open(options)?)))
+        Ok(Self::new(Backend::Cpu(CpuDevice::open(options, None)?)))
     }
 
     /// Opens a checking device: a simulated one that finds what is wrong with the synchronisation of a kernel. See

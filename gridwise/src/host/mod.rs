@@ -22,6 +22,7 @@ pub mod residency;
 pub mod scope;
 mod stream;
 pub mod tasks;
+pub mod trace;
 
 /// The names a program uses.
 pub mod prelude {

@@ -101,10 +101,10 @@ const CLOCK_EVERY_PIECE: u64 = 32;
 
 impl<B: Block, G: Copy> Cpu<'_, B, G> {
     /// At a barrier, the thread's `count`th of its kind: leaves a launch that has failed or has run too long. Threads that are
-    /// never late for each other notice in no other way.
+    /// never late for each other notice in no other way. `site`: the barrier; or it is between two pieces of work.
     #[inline(always)]
-    fn look_up(self, count: u64, clock_every: u64) {
-        self.flight.check();
+    fn look_up(self, count: u64, clock_every: u64, site: Option<WaitSite>) {
+        self.flight.check(self.seat, site);
         if count.is_multiple_of(clock_every) {
             self.flight.fail_if_late();
         }
@@ -278,7 +278,7 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
         mut ready: impl FnMut(T) -> bool,
     ) -> T {
         let at = self.pointer(at);
-        for _ in 0..self.flight.looks {
+        for _ in 0..self.flight.brief_looks {
             // SAFETY: by the caller.
             let value = unsafe { load_word(at, order) };
             if ready(value) {
@@ -300,20 +300,17 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
         if self.block.threads() == 1 {
             return;
         }
-        self.look_up(self.seat.enter_block_barrier(), CLOCK_EVERY);
-        self.block.meet(
-            self,
-            0,
-            WaitSite {
-                what: WaitFor::BlockBarrier,
-                location,
-            },
-        );
+        let site = WaitSite {
+            what: WaitFor::BlockBarrier,
+            location,
+        };
+        self.look_up(self.seat.enter_block_barrier(), CLOCK_EVERY, Some(site));
+        self.block.meet(self, 0, site);
     }
 
     #[inline(always)]
     fn check_in(self) {
-        self.look_up(self.seat.check_in(), CLOCK_EVERY_PIECE);
+        self.look_up(self.seat.check_in(), CLOCK_EVERY_PIECE, None);
     }
 
     #[inline(always)]
@@ -344,8 +341,12 @@ impl<B: Block> GridHardware for Cpu<'_, B, GridState> {
     }
 
     #[inline(always)]
-    fn enter_grid_barrier(self, _: &'static Location<'static>) {
-        self.look_up(self.seat.enter_grid_barrier(), CLOCK_EVERY);
+    fn enter_grid_barrier(self, location: &'static Location<'static>) {
+        let site = WaitSite {
+            what: WaitFor::GridBarrier,
+            location,
+        };
+        self.look_up(self.seat.enter_grid_barrier(), CLOCK_EVERY, Some(site));
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{mailbox::Patience, seat::Seat};
+use super::{mailbox::Patience, seat::Seat, trace::Tracks};
 #[cfg(loom)]
 use crate::sync::thread;
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
         report::{HangReport, ThreadReport},
     },
     kernel::hardware::WaitSite,
-    sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Padded, fence, lock},
+    sync::{AtomicU8, AtomicU64, AtomicUsize, Condvar, Mutex, Padded, fence, lock},
 };
 
 #[cfg(all(test, loom))]
@@ -69,10 +69,14 @@ const YIELDING: Duration = Duration::from_millis(if cfg!(loom) { 0 } else { 1 })
 /// has to fetch delays the launch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight<'a> {
-    /// Looks with a pause between, before a waiting thread yields.
+    /// Looks with a pause between, before a waiting thread yields. None in a launch that is traced: it notes first that it waits.
     pub(super) looks: u32,
+    /// Looks of a brief wait, which is not noted.
+    pub(super) brief_looks: u16,
     /// Whether a thread that has waited long sleeps.
     rests: bool,
+    /// Whether the launch is traced.
+    traced: bool,
     /// Of the device's launches.
     pub(super) number: u64,
     seats: &'a [Padded<Seat>],
@@ -84,9 +88,15 @@ pub(super) struct Flight<'a> {
 /// What every thread reads again and again, and hardly anybody writes.
 #[derive(Debug, Default)]
 struct Signals {
-    aborted: AtomicBool,
+    /// Whether there is something to do at a barrier beside meeting the others: [`ABORTED`], [`TRACED`].
+    attention: AtomicU8,
     sleepers: AtomicUsize,
 }
+
+/// The launch has failed, and its threads are to leave.
+const ABORTED: u8 = 1;
+/// Somebody wants to know when threads arrive at barriers.
+const TRACED: u8 = 2;
 
 /// What the threads of a launch write to each other: kept from launch to launch, so that nobody has to fetch what has not
 /// changed, which is all of it if nothing takes long.
@@ -98,6 +108,8 @@ pub(super) struct Rest {
     next_block: Padded<AtomicUsize>,
     /// When the launch began and how long it may take, if there is a limit.
     limit: Option<(Instant, Duration)>,
+    /// Where it is traced, if it is.
+    tracks: Option<Box<Tracks>>,
     /// Raised at each wake-up: a sleeper that sees it unchanged has missed nothing.
     ticket: Mutex<u64>,
     woken: Condvar,
@@ -112,6 +124,19 @@ impl Rest {
         self.next_block.0.store(teams, Ordering::Relaxed);
         self.limit = timeout.map(|timeout| (Instant::now(), timeout));
     }
+
+    /// Has the launch traced, which has been prepared and not begun.
+    #[cold]
+    pub(super) fn trace(&mut self, tracks: Tracks) {
+        self.signals.0.attention.store(TRACED, Ordering::Relaxed);
+        self.tracks = Some(Box::new(tracks));
+    }
+
+    /// What was traced of a launch that has ended.
+    #[cold]
+    pub(super) fn traced(&mut self) -> Option<Tracks> {
+        self.tracks.take().map(|tracks| *tracks)
+    }
 }
 
 impl<'a> Flight<'a> {
@@ -125,9 +150,12 @@ impl<'a> Flight<'a> {
         looks: u32,
         rests: bool,
     ) -> Self {
+        let traced = rest.tracks.is_some();
         Self {
-            looks,
+            looks: if traced { 0 } else { looks },
+            brief_looks: looks.min(u32::from(u16::MAX)) as u16,
             rests,
+            traced,
             number,
             seats,
             threads,
@@ -159,15 +187,38 @@ impl<'a> Flight<'a> {
 
     #[inline(always)]
     pub(super) fn is_aborted(&self) -> bool {
-        self.rest.signals.0.aborted.load(Ordering::Relaxed)
+        self.rest.signals.0.attention.load(Ordering::Relaxed) & ABORTED != 0
     }
 
-    /// Leaves the kernel if the launch has failed elsewhere.
+    /// Leaves the kernel if the launch has failed elsewhere. `site`: the barrier that the thread of that seat has arrived at, if any.
     #[inline(always)]
-    pub(super) fn check(&self) {
+    pub(super) fn check(&self, seat: &Seat, site: Option<WaitSite>) {
+        if self.rest.signals.0.attention.load(Ordering::Relaxed) != 0 {
+            self.attend(seat, site);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn attend(&self, seat: &Seat, site: Option<WaitSite>) {
+        if let (Some(tracks), Some(site)) = (&self.rest.tracks, site) {
+            tracks.arrive(self.rank(seat), site);
+        }
         if self.is_aborted() {
             self.leave()
         }
+    }
+
+    /// Where the launch is traced, if it is.
+    #[inline(always)]
+    pub(super) fn tracks(&self) -> Option<&Tracks> {
+        if self.traced { self.rest.tracks.as_deref() } else { None }
+    }
+
+    /// Whose seat it is.
+    pub(super) fn rank(&self, seat: &Seat) -> usize {
+        let offset = std::ptr::from_ref(seat).addr() - self.seats.as_ptr().addr();
+        offset / size_of::<Padded<Seat>>()
     }
 
     #[cold]
@@ -179,7 +230,7 @@ impl<'a> Flight<'a> {
     /// Ends the launch: the first failure is the one reported, and everybody who waits leaves.
     pub(super) fn abort(&self, failure: Failure) {
         lock(&self.rest.failure).get_or_insert(failure);
-        self.rest.signals.0.aborted.store(true, Ordering::SeqCst);
+        self.rest.signals.0.attention.fetch_or(ABORTED, Ordering::SeqCst);
         self.wake();
     }
 
@@ -227,6 +278,12 @@ impl<'a> Flight<'a> {
     #[cold]
     #[inline(never)]
     pub(super) fn wait<T>(&self, seat: &Seat, site: WaitSite, mut ready: impl FnMut() -> Option<T>) -> T {
+        let _waiting = self.tracks().map(|tracks| Waiting {
+            tracks,
+            rank: self.rank(seat),
+            site,
+            since: tracks.now(),
+        });
         if let Some(found) = self.yielding(&mut ready, || false) {
             return found;
         }
@@ -272,12 +329,14 @@ impl<'a> Flight<'a> {
         #[cfg(loom)]
         thread::yield_now();
         let patience = Patience {
-            looks: 0,
+            looks: self.tracks().map_or(0, |tracks| tracks.looks),
             yielding: YIELDING,
             ends: true,
         };
         let look = || {
-            self.check();
+            if self.is_aborted() {
+                self.leave();
+            }
             ready().map(Some).or_else(|| enough().then_some(None))
         };
         patience.look(look).flatten()
@@ -307,6 +366,20 @@ impl<'a> Flight<'a> {
             .collect();
         let begun = self.rest.next_block.0.load(Ordering::Relaxed).min(self.blocks);
         HangReport::new(threads, self.blocks, self.threads, self.blocks - begun)
+    }
+}
+
+/// A thread of a launch that is traced, from when it does not find what it waits for until it does, or leaves.
+struct Waiting<'a> {
+    tracks: &'a Tracks,
+    rank: usize,
+    site: WaitSite,
+    since: Duration,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.tracks.waited(self.rank, self.site, self.since);
     }
 }
 

@@ -15,6 +15,7 @@ use crate::{
         launch::{LaunchError, LaunchPlan},
         memory::Memory,
         residency::teams,
+        trace::Tracer,
     },
     kernel::{
         GridKernel, Kernel, SharedLayout,
@@ -35,6 +36,7 @@ mod seat;
 #[cfg(all(test, not(loom), target_os = "linux"))]
 mod test;
 mod topology;
+mod trace;
 
 use acc::{Block, Cpu, Solo, Team};
 use flight::Flight;
@@ -42,6 +44,7 @@ use mailbox::{Job, Mailbox, Patience};
 use roster::{Need, Roster};
 use scratch::Scratch;
 pub(crate) use topology::Topology;
+use trace::Tracks;
 
 /// Looks of a waiting thread that has a core for itself, before it yields: a few microseconds, several times what a launch or
 /// a barrier takes.
@@ -57,6 +60,7 @@ pub(crate) struct CpuDevice {
     policy: WaitPolicy,
     pub(crate) options: CpuOptions,
     pub(crate) topology: Topology,
+    tracer: Option<Tracer>,
 }
 
 #[derive(Debug)]
@@ -86,7 +90,7 @@ struct Task<'a, K, G, F> {
 
 impl CpuDevice {
     /// Starts `blocks * threads - 1` workers.
-    pub(crate) fn open(options: CpuOptions) -> Result<Self, DeviceError> {
+    pub(crate) fn open(options: CpuOptions, tracer: Option<Tracer>) -> Result<Self, DeviceError> {
         let topology = Topology::of_this_process();
         let ranks = options.resident_blocks * options.threads_per_block;
         let alone = ranks <= topology.parallelism;
@@ -101,6 +105,7 @@ impl CpuDevice {
             policy: options.wait,
             options,
             topology,
+            tracer,
         };
         let patience = Patience::of_worker(device.policy, looks);
         for worker in 1..ranks {
@@ -225,6 +230,7 @@ impl CpuDevice {
             !self.runs_here(),
             "the queue refuses a launch that would wait for itself"
         );
+        let asked_at = self.tracer.as_ref().map(Tracer::now);
         let mut admission = self.roster.admit(need);
         let scratch = &mut *admission.scratch;
         let teams = teams(scratch.workers.len() + 1, plan.threads);
@@ -237,6 +243,9 @@ impl CpuDevice {
             });
         }
         scratch.rest.prepare(teams, plan.timeout);
+        if let Some(tracer) = &self.tracer {
+            scratch.rest.trace(Tracks::new(tracer, ranks, self.looks));
+        }
         let grid = prepare(scratch);
         let memory = Scratchpad {
             team_words: scratch.team_words.as_mut_ptr(),
@@ -265,6 +274,11 @@ impl CpuDevice {
         self.on_ranks(&scratch.workers[..ranks - 1], &task);
 
         let failure = task.work.flight.failure();
+        if let Some(asked_at) = asked_at
+            && let Some(tracks) = admission.scratch.rest.traced()
+        {
+            tracks.hand_in(plan, asked_at);
+        }
         self.roster.release(admission, failure.is_none());
         match failure {
             None => Ok(()),
@@ -427,9 +441,16 @@ fn run_grid<K: GridKernel, B: Block>(kernel: &K, acc: Cpu<'_, B, GridState>, dyn
 
 /// Runs a thread of a kernel; a panic ends the launch instead of the program.
 fn guarded<B: Block, G: Copy>(acc: Cpu<'_, B, G>, run: impl FnOnce()) {
+    let tracks = acc.flight.tracks().map(|tracks| (tracks, acc.flight.rank(acc.seat)));
+    if let Some((tracks, rank)) = tracks {
+        tracks.begin_block(rank, acc.block_index);
+    }
     // What a panic leaves half done is the launch's own memory, and the launch returns an error.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
         acc.flight.caught(payload, acc.block_index, acc.block.thread());
+    }
+    if let Some((tracks, rank)) = tracks {
+        tracks.end_block(rank);
     }
 }
 

@@ -96,6 +96,12 @@ pub enum DeviceError {
     /// The driver of a GPU refused a call, or the GPU has failed.
     #[error(transparent)]
     Driver(#[from] DriverError),
+    /// A trace was asked for, of a device that has none.
+    #[error("there are no traces of `{name}`: only cpu devices record them")]
+    NotTraced {
+        /// The device.
+        name: String,
+    },
     /// A setting out of range.
     #[error("device option {option} is {value}, but has to be from {least} to {most}")]
     Range {
