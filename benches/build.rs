@@ -4,7 +4,8 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
+    "algorithms",
     "barrier",
     "cg",
     "jacobi",

@@ -25,6 +25,7 @@
 //! | [`peers::jacobi`], [`peers::neighbour_sum`], [`peers::cg`] | the same problem on each peer, results comparable |
 //! | [`peers::prefix`] | prefix sums and compaction |
 //! | [`peers::mandelbrot`], [`peers::raster`], [`peers::sparse_product`], [`peers::breadth_first`] | irregular work; the problems are those of the examples |
+//! | [`peers::reduce`], [`peers::histogram`], [`peers::sort`] | what ready-made algorithms do, by hand and by crates that are made for it |
 //! | `peers::openmp` | all of it in C with OpenMP, present with `cfg(openmp)` |
 //!
 //! # What the figures can and cannot say

@@ -21,6 +21,7 @@ mod failures;
 #[cfg(feature = "cuda")]
 mod gpu;
 mod grid_barrier;
+mod histogram;
 mod index_maps;
 mod launches;
 mod look_back;
@@ -30,12 +31,14 @@ mod pools;
 mod publication;
 mod queue_faults;
 mod queues_events;
+mod reduction;
 mod residency;
 mod scan;
 mod scopes;
 mod select;
 mod self_waits;
 mod shared_memory;
+mod sort;
 mod sparse_product;
 mod sums;
 mod support;
@@ -314,6 +317,30 @@ macro_rules! tests {
                 a_star_fills_a_frontier_at_once,
                 loops_and_lone_vertices_change_nothing,
                 edges_lead_one_way,
+            ];
+            reduction: [
+                integers_are_reduced_for_every_length,
+                floats_are_reduced_for_every_length,
+                an_operator_that_does_not_commute_keeps_the_order,
+                a_part_of_a_buffer_is_reduced,
+            ];
+            histogram: [
+                bytes_are_counted_for_every_length,
+                equal_and_skewed_elements_are_counted,
+                elements_in_no_bin_are_counted_apart,
+                keys_may_be_computed,
+                bins_beyond_shared_memory_are_counted,
+            ];
+            sort: [
+                keys_are_sorted_for_every_length,
+                wide_keys_are_sorted,
+                sorted_reversed_and_equal_keys_are_sorted,
+                keys_that_differ_in_few_bits_are_sorted,
+                floats_are_in_total_order,
+                signed_keys_are_sorted,
+                equal_keys_keep_the_order_of_their_values,
+                elements_are_sorted_by_a_key_that_they_hold,
+                a_part_of_a_buffer_is_sorted,
             ];
             failures: [
                 a_panic_names_block_thread_and_message,

@@ -3,6 +3,7 @@
 pub mod barrier;
 pub mod breadth_first;
 pub mod cg;
+pub mod histogram;
 pub mod jacobi;
 pub mod launch;
 pub mod loops;
@@ -13,7 +14,9 @@ pub mod openmp;
 pub mod poisson;
 pub mod prefix;
 pub mod raster;
+pub mod reduce;
 pub mod shared;
+pub mod sort;
 pub mod sparse_product;
 pub mod spinning_pool;
 pub mod tasks;

@@ -4,6 +4,7 @@
 //! `OMP_PROC_BIND` is not used: libgomp would pin the program's first thread already when it is loaded, and with it every thread of the other contenders.
 
 use super::cg::{Problem, Solution};
+use super::histogram::Counts;
 use super::jacobi::{Run, initial};
 use super::launch::median_times;
 use super::loops::Items;
@@ -40,6 +41,17 @@ unsafe extern "C" {
         input: *const u32,
         out: *mut u32,
         kept: *mut usize,
+        pin: Pin,
+    ) -> u64;
+    fn gridwise_omp_sum_u32(threads: c_int, n: usize, input: *const u32, repeats: u64, sum: *mut u32, pin: Pin) -> u64;
+    fn gridwise_omp_sum_f64(threads: c_int, n: usize, input: *const f64, repeats: u64, sum: *mut f64, pin: Pin) -> u64;
+    fn gridwise_omp_histogram(
+        threads: c_int,
+        n: usize,
+        input: *const u8,
+        tables: c_int,
+        repeats: u64,
+        counts: *mut u64,
         pin: Pin,
     ) -> u64;
     fn gridwise_omp_loop(
@@ -337,6 +349,31 @@ pub fn sparse_product(matrix: &Csr, x: &[f64], y: &mut [f64], chunk: usize, repe
         )
     };
     Duration::from_nanos(elapsed)
+}
+
+/// A `parallel for` with a reduction: as [`rayon`](super::reduce::rayon).
+pub fn sum_u32(numbers: &[u32], repeats: u64, threads: usize) -> (Duration, u32) {
+    let (team, mut sum) = (team(threads), 0);
+    // SAFETY: `numbers` has the elements that the function reads, `sum` is one word; both live through the call.
+    let elapsed = unsafe { gridwise_omp_sum_u32(team, numbers.len(), numbers.as_ptr(), repeats, &mut sum, pin) };
+    (Duration::from_nanos(elapsed), sum)
+}
+
+/// As [`sum_u32`].
+pub fn sum_f64(numbers: &[f64], repeats: u64, threads: usize) -> (Duration, f64) {
+    let (team, mut sum) = (team(threads), 0.0);
+    // SAFETY: as in `sum_u32`.
+    let elapsed = unsafe { gridwise_omp_sum_f64(team, numbers.len(), numbers.as_ptr(), repeats, &mut sum, pin) };
+    (Duration::from_nanos(elapsed), sum)
+}
+
+/// One table or eight a thread, added up in a critical section: as [`rayon`](super::histogram::rayon).
+pub fn histogram(bytes: &[u8], tables: usize, repeats: u64, threads: usize) -> (Duration, Counts) {
+    let (team, mut counts) = (team(threads), vec![0; 256]);
+    let (n, tables) = (bytes.len(), tables as c_int);
+    // SAFETY: `bytes` has the elements that the function reads, `counts` a word for each value; both live through the call.
+    let elapsed = unsafe { gridwise_omp_histogram(team, n, bytes.as_ptr(), tables, repeats, counts.as_mut_ptr(), pin) };
+    (Duration::from_nanos(elapsed), counts)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What algorithms combine elements with.
+//! What algorithms combine elements with, and what they make of them before.
 
 /// A binary operator: a closure, or a type of its own.
 ///
@@ -17,6 +17,10 @@
 /// An operator has to be associative, `a ∘ (b ∘ c) = (a ∘ b) ∘ c`, at least up to rounding, and to depend on nothing but its
 /// arguments. It need not be commutative: algorithms keep the order of the elements.
 pub trait Operator<T>: Copy + Send + Sync {
+    /// Whether `a ∘ b = b ∘ a`, so that elements may be taken in another order: neighbours side by side, as vector units and the
+    /// threads of a GPU would have them. A closure does not say; for a type of one's own, `false` is always right.
+    const COMMUTATIVE: bool = false;
+
     /// `left ∘ right`.
     fn apply(self, left: T, right: T) -> T;
 }
@@ -50,23 +54,33 @@ named! {
     Min;
     /// The larger of two; of floats the one that is a number, if the other is not.
     Max;
+    /// Leaves elements as they are.
+    Unchanged;
+    /// Takes unsigned integers for indices. What is too large for one is the largest.
+    AsIndex;
 }
 
 macro_rules! operators {
     ($($t:ty: $add:expr;)*) => { $(
         impl Operator<$t> for Sum {
+            const COMMUTATIVE: bool = true;
+
             #[inline(always)]
             fn apply(self, left: $t, right: $t) -> $t {
                 $add(left, right)
             }
         }
         impl Operator<$t> for Min {
+            const COMMUTATIVE: bool = true;
+
             #[inline(always)]
             fn apply(self, left: $t, right: $t) -> $t {
                 left.min(right)
             }
         }
         impl Operator<$t> for Max {
+            const COMMUTATIVE: bool = true;
+
             #[inline(always)]
             fn apply(self, left: $t, right: $t) -> $t {
                 left.max(right)
@@ -96,3 +110,44 @@ impl<T, F: Fn(T) -> bool + Copy + Send + Sync> Predicate<T> for F {
         self(element)
     }
 }
+
+/// What is made of an element before algorithms use it: a closure, or, for kernels that are compiled ahead, a type of its own.
+/// What is said of [`Operator`] about names holds here, too.
+///
+/// ```
+/// use gridwise::algorithm::operator::{AsIndex, Transform, Unchanged};
+///
+/// assert_eq!((|x: f32| f64::from(x)).apply(0.5), 0.5_f64);
+/// assert_eq!(Unchanged.apply(7_u64), 7);
+/// assert_eq!(AsIndex.apply(7_u8), 7_usize);
+/// ```
+pub trait Transform<T, U>: Copy + Send + Sync {
+    /// What becomes of an element. Depends on nothing but that.
+    fn apply(self, element: T) -> U;
+}
+
+impl<T, U, F: Fn(T) -> U + Copy + Send + Sync> Transform<T, U> for F {
+    #[inline(always)]
+    fn apply(self, element: T) -> U {
+        self(element)
+    }
+}
+
+impl<T> Transform<T, T> for Unchanged {
+    #[inline(always)]
+    fn apply(self, element: T) -> T {
+        element
+    }
+}
+
+macro_rules! indices {
+    ($($t:ty),*) => { $(
+        impl Transform<$t, usize> for AsIndex {
+            #[inline(always)]
+            fn apply(self, element: $t) -> usize {
+                usize::try_from(element).unwrap_or(usize::MAX)
+            }
+        }
+    )* };
+}
+indices!(u8, u16, u32, u64);

@@ -320,7 +320,7 @@ impl Device {
 
     /// A buffer that is written as a whole before anything else: its elements need not be zero.
     #[track_caller]
-    pub(super) fn to_be_written<T: Pod>(&self, len: usize) -> Result<Buffer<T>, AllocationError> {
+    pub(crate) fn to_be_written<T: Pod>(&self, len: usize) -> Result<Buffer<T>, AllocationError> {
         #[cfg(feature = "cuda")]
         if let Backend::Cuda(cuda) = &self.inner.backend {
             return Buffer::on_gpu(len, |bytes| cuda.allocate(bytes));
@@ -389,6 +389,29 @@ impl Device {
         match &self.inner.backend {
             Backend::Cpu(_) => (CACHED_BYTES / size_of::<T>().max(1)).max(1),
             _ => self.default_threads() * ELEMENTS_A_THREAD,
+        }
+    }
+
+    /// Shared memory that a kernel may have in a block of that many threads: what the library keeps for itself is left out, and a little
+    /// for gaps between its parts.
+    pub(crate) fn free_shared_bytes(&self, threads: usize) -> usize {
+        const GAPS: usize = 64;
+        let bytes = match &self.inner.backend {
+            Backend::Cpu(cpu) => cpu.options.shared_bytes,
+            Backend::Check(check) => check.model().shared_bytes,
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => cuda.shared_bytes(),
+        };
+        bytes.saturating_sub(self.reserved(threads) + GAPS)
+    }
+
+    /// Threads that run in lock step.
+    pub(crate) fn warp_size(&self) -> usize {
+        match &self.inner.backend {
+            Backend::Cpu(_) => 1,
+            Backend::Check(check) => check.model().warp_size,
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => cuda.warp_size(),
         }
     }
 

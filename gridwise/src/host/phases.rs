@@ -199,6 +199,16 @@ fn of_all_steps(sampled: u64, samples: u64, steps: u64) -> u64 {
     (sampled as f64 / samples.max(1) as f64 * steps as f64) as u64
 }
 
+/// The grid of a run that is still to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settled {
+    /// The options asked for, with exactly this grid.
+    pub(crate) options: RunOptions,
+    pub(crate) blocks: usize,
+    /// Threads in each block.
+    pub(crate) threads: usize,
+}
+
 /// What costs are measured for: blocks, threads in each, and the barrier.
 pub(crate) type CostsKey = (usize, usize, BarrierShape);
 
@@ -299,13 +309,8 @@ impl Queue {
         Ok((structure, Reason::Boundary { barrier, launch }))
     }
 
-    /// How many blocks a run would have, and the options with exactly that grid: for buffers with an element a block. `None` if
-    /// it would have none.
-    pub(crate) fn settle<P: Phased>(
-        &self,
-        phases: &P,
-        options: RunOptions,
-    ) -> Result<Option<(RunOptions, usize)>, LaunchError> {
+    /// The grid that a run would have: for buffers with an element a block. `None` if it would have no blocks.
+    pub(crate) fn settle<P: Phased>(&self, phases: &P, options: RunOptions) -> Result<Option<Settled>, LaunchError> {
         let plan = match options.strategy {
             Strategy::Relaunch => self.plan_phases(phases, options, Placement::AsIfTogether),
             Strategy::Persistent => self.plan_phases(phases, options, Placement::Together),
@@ -315,8 +320,12 @@ impl Queue {
             },
         };
         Ok(plan?.map(|plan| {
-            let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
-            (options.grid(grid), plan.blocks)
+            let LaunchPlan { blocks, threads, .. } = plan;
+            Settled {
+                options: options.grid(Blocks::Exactly(blocks).threads(threads)),
+                blocks,
+                threads,
+            }
         }))
     }
 

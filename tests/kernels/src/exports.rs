@@ -2,7 +2,7 @@
 
 use gridwise::{
     algorithm::{
-        kernels::{scan::Scan, select::Select},
+        kernels::{histogram::Counting, reduce::Reduction, scan::Scan, select::Select, sort::Sorting},
         operator::Max,
     },
     kernel::{ChunkCounter, TwoLevelQueue, scope},
@@ -26,6 +26,11 @@ gridwise::export! {
     "bb_branches" = kernel block_barrier::Branches<'static>;
     "bb_votes" = kernel block_barrier::Votes<'static>;
     "bb_vote_orders" = kernel block_barrier::VoteOrders<'static>;
+
+    "al_reduce_affine" = kernel Reduction<'static, u32, support::Affine, algorithms::AffineOf, support::Then>;
+    "al_histogram_modulo" = phased Counting<'static, u32, algorithms::Modulo>;
+    "al_sort_card" = phased Sorting<'static, algorithms::Card, ()>;
+    "al_sort_by_key" = phased Sorting<'static, u32, u32>;
 
     "sm_reverse" = kernel shared_memory::Reverse<'static>;
     "sm_neighbours" = kernel shared_memory::Neighbours<'static>;

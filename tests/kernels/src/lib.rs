@@ -7,6 +7,7 @@
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
 
+pub mod algorithms;
 pub mod atomics;
 pub mod block_barrier;
 pub mod chunks;

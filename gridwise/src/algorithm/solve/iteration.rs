@@ -7,7 +7,7 @@ use crate::{
     algorithm::{kernels::run::RunView, sparse::Csr},
     host::{
         error::Error,
-        phases::{RunOptions, RunReport},
+        phases::{RunOptions, RunReport, Settled},
         queue::Queue,
     },
     kernel::SpanMut,
@@ -50,12 +50,12 @@ impl Iteration {
             Self::ConjugateGradients(cg) => queue.settle(&cg.kernel(view), run)?,
             Self::BiCgStab(bicgstab) => queue.settle(&bicgstab.kernel(view), run)?,
         };
-        let (run, blocks) = settled.ok_or(SolveError::EmptyGrid)?;
+        let Settled { options, blocks, .. } = settled.ok_or(SolveError::EmptyGrid)?;
         match &mut iteration {
             Self::ConjugateGradients(cg) => cg.rows.cut(queue, blocks)?,
             Self::BiCgStab(bicgstab) => bicgstab.rows.cut(queue, blocks)?,
         }
-        Ok((iteration, run))
+        Ok((iteration, options))
     }
 
     pub(super) fn run(&mut self, queue: &Queue, view: RunView<'_>, options: RunOptions) -> Result<RunReport, Error> {

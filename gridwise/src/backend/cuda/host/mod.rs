@@ -173,6 +173,10 @@ impl CudaDevice {
     }
 
     /// Shared memory that the library keeps for itself in a block of that many threads: none for one thread, which needs none.
+    pub(crate) fn warp_size(&self) -> usize {
+        WARP_SIZE
+    }
+
     pub(crate) fn reserved(&self, threads: usize) -> usize {
         reserved_shared(threads, WARP_SIZE)
     }
