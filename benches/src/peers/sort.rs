@@ -37,7 +37,7 @@ pub fn std(numbers: &[u32], repeats: u64) -> (Duration, Vec<u32>) {
 
 /// The radix sort of the crate radsort, one thread.
 pub fn radsort(numbers: &[u32], repeats: u64) -> (Duration, Vec<u32>) {
-    timed(numbers, repeats, |numbers| radsort::sort(numbers))
+    timed(numbers, repeats, radsort::sort)
 }
 
 /// rayon's `par_sort_unstable`, from inside the pool.
