@@ -40,7 +40,7 @@ pub fn serial<T: Number>(numbers: &[T], repeats: u64) -> (Duration, T) {
     let mut sum = T::ZERO;
     let start = Instant::now();
     for _ in 0..repeats {
-        sum = T::sum(black_box(numbers));
+        sum = black_box(T::sum(black_box(numbers)));
     }
     (start.elapsed(), sum)
 }

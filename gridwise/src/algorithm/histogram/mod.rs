@@ -24,7 +24,7 @@
 //! Counts are the same on every device, grid and run.
 //!
 //! # On a GPU
-//! Kernels for `u8` and `u32` by [`AsIndex`](super::operator::AsIndex) are there. Another one is listed in
+//! Kernels for `u8` and `u32` by [`AsIndex`](struct@super::operator::AsIndex) are there. Another one is listed in
 //! [`export!`](crate::export) by its type, `phased gridwise::algorithm::kernels::histogram::Counting<'static, T, K>`.
 
 #[cfg(all(test, not(loom)))]

@@ -23,9 +23,10 @@
 //!
 //! # On a GPU
 //!
-//! Kernels for [`Sum`](super::operator::Sum), [`Min`](super::operator::Min) and [`Max`](super::operator::Max) of `u32`, `u64`, `f32`
+//! Kernels for [`Sum`](struct@super::operator::Sum), [`Min`](struct@super::operator::Min) and [`Max`](struct@super::operator::Max) of `u32`, `u64`, `f32`
 //! and `f64` are there. Another one is listed in [`export!`](crate::export) by its type,
-//! `kernel gridwise::algorithm::kernels::reduce::Reduction<'static, T, U, M, O>`, with [`Unchanged`] for the map of a plain reduction.
+//! `kernel gridwise::algorithm::kernels::reduce::Reduction<'static, T, U, M, O>`, with [`Unchanged`](struct@Unchanged) for the map of a
+//! plain reduction.
 
 #[cfg(all(test, not(loom)))]
 mod test;
