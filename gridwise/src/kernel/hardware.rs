@@ -82,7 +82,7 @@ pub enum WordPromise {
     BeganAt(u64),
     /// It holds that when the launch ends.
     EndsAt(u64),
-    /// It counts what was taken of that many parts, and everything is taken when the launch ends.
+    /// It grows as work is taken, and stands there at least when the launch ends: everything is taken then.
     Drained(u64),
     /// Nothing any more about the end.
     Withdrawn,

@@ -113,7 +113,7 @@ impl State {
                     format!("it holds {now} at the end of the launch, and {value} is promised")
                 }
                 WordPromise::Drained(parts) if now < parts => {
-                    format!("{now} of {parts} parts were taken")
+                    format!("the counter stands at {now}, and everything is taken at {parts}")
                 }
                 _ => continue,
             };
