@@ -210,11 +210,10 @@ fn what_blocks_claim_covers_everything_once() {
 fn chunks_and_pieces_that_nobody_claims_are_unfinished_work() {
     let report = explore(Explore::Random, 10, |device| claimed::<1>(device, Leave::Unsaid));
     assert_eq!(report.findings.len(), 2, "{report}");
-    for (finding, part) in report
-        .findings
-        .iter()
-        .zip(["stands at 15, and everything is taken at 40", "everything is taken at 2"])
-    {
+    for (finding, part) in report.findings.iter().zip([
+        "stands at 15, and everything is taken at 40",
+        "everything is taken at 2",
+    ]) {
         assert_eq!(finding.kind, Kind::UnfinishedWork, "{report}");
         assert!(finding.to_string().contains(part), "{report}");
         assert!(finding.first.location.file().ends_with("check_promises.rs"), "{report}");
