@@ -13,14 +13,20 @@ use bytemuck::Pod;
 ///
 /// Floats are in the order of [`f32::total_cmp`]: -0 before +0, numbers that are none before or after all others, by their sign. A
 /// type of one's own that holds a key among other things is sorted by that, and stably.
-pub trait SortKey: Pod {
+///
+/// # Safety
+///
+/// [`ordered_bits`](Self::ordered_bits) depends on the value alone: asked again, it gives the same integer. Where keys go is made of
+/// how many have which digits, and each place is written by one thread only if these agree.
+pub unsafe trait SortKey: Pod {
     /// The integer that stands for this value.
     fn ordered_bits(self) -> u64;
 }
 
 macro_rules! unsigned {
     ($($t:ident),*) => { $(
-        impl SortKey for $t {
+        // SAFETY: it depends on the value alone.
+        unsafe impl SortKey for $t {
             #[inline(always)]
             fn ordered_bits(self) -> u64 {
                 self.into()
@@ -32,7 +38,8 @@ unsigned!(u8, u16, u32, u64);
 
 macro_rules! signed {
     ($($t:ident),*) => { $(
-        impl SortKey for $t {
+        // SAFETY: it depends on the value alone.
+        unsafe impl SortKey for $t {
             #[inline(always)]
             fn ordered_bits(self) -> u64 {
                 (self.cast_unsigned() ^ $t::MIN.cast_unsigned()).ordered_bits()
@@ -44,7 +51,8 @@ signed!(i8, i16, i32, i64);
 
 macro_rules! floats {
     ($($t:ident as $signed:ident),*) => { $(
-        impl SortKey for $t {
+        // SAFETY: it depends on the value alone.
+        unsafe impl SortKey for $t {
             #[inline(always)]
             fn ordered_bits(self) -> u64 {
                 // Of negative numbers all bits are inverted, of others the sign alone.

@@ -13,6 +13,9 @@ use crate::{
     kernel::{Span, SpanMut},
 };
 
+#[cfg(all(test, not(loom)))]
+mod test;
+
 /// Why a selection was refused or failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -57,6 +60,8 @@ pub enum SelectError {
 /// assert_eq!(queue.download(&out)?[..odd], [3, 1, 1, 5]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A block that needs to know how many are selected before its elements waits for the blocks that count there, which have all started.
 ///
 /// # Determinism
 /// The same on every device, grid and run.

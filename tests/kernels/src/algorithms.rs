@@ -46,7 +46,8 @@ unsafe impl Zeroable for Card {}
 // SAFETY: integers, without gaps between them.
 unsafe impl Pod for Card {}
 
-impl SortKey for Card {
+// SAFETY: it depends on the value alone.
+unsafe impl SortKey for Card {
     fn ordered_bits(self) -> u64 {
         self.suit.into()
     }

@@ -28,7 +28,8 @@ pub struct Select<'a, T, P> {
 }
 
 // SAFETY: a tile is claimed by one block. The places that threads write to follow one another without overlap, because they are sums of
-// the numbers of elements that are written. All threads of a block walk the same tiles. Predicates may be shared by threads.
+// the numbers of places that each thread has counted for itself once, whatever the predicate answers later. All threads of a block walk
+// the same tiles. Predicates may be shared by threads.
 unsafe impl<T: Pod, P: Predicate<T>> Kernel for Select<'_, T, P> {
     const NAME: &'static str = "select";
     type Shared = ();
@@ -36,10 +37,11 @@ unsafe impl<T: Pod, P: Predicate<T>> Kernel for Select<'_, T, P> {
     #[inline(always)]
     fn run<A: Acc>(self, acc: A, (): ()) {
         let add = |a, b| a + b;
-        let recompute = |tile| self.count(acc, tile).in_tile;
+        // A tile is not counted anew: a predicate that is a closure may answer otherwise, and blocks would not agree on places.
+        let others = |tile| self.look_back.wait_for(acc, tile);
         while let Some(tile) = self.look_back.claim(acc) {
             let count = self.count(acc, tile);
-            let before = self.look_back.exclusive(acc, tile, count.in_tile, add, recompute);
+            let before = self.look_back.exclusive(acc, tile, count.in_tile, add, others);
             let before = before.unwrap_or(0);
             self.distribute(acc, own(acc, self.elements(tile)), before + count.before, count.own);
             if tile + 1 == self.look_back.tiles() && acc.thread_index() == 0 {

@@ -268,6 +268,19 @@ impl<'a, T: Pod> LookBack<'a, T> {
         }
         bytemuck::pod_read_unaligned(&bytemuck::bytes_of(&words)[..size_of::<T>()])
     }
+
+    /// What the block of a tile has published as its aggregate, once it has: to be given to [`exclusive`](Self::exclusive) in the place of
+    /// combining the tile anew, by who cannot be sure to get the same. The tile is one that is looked back at, so its block has started.
+    ///
+    /// All threads of the block have to call it. A block barrier.
+    #[inline(always)]
+    pub(crate) fn wait_for<A: Acc>(&self, acc: A, tile: usize) -> T {
+        acc.broadcast(|| {
+            self.state(tile)
+                .wait_until(acc, Ordering::Acquire, |state| state != NOTHING);
+            self.value(acc, tile, if tile == 0 { PREFIX } else { AGGREGATE })
+        })
+    }
 }
 
 /// The bytes of a value, in words.

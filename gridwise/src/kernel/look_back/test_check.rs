@@ -29,6 +29,8 @@ struct Tiles<'a> {
     look_back: LookBack<'a, Value>,
     before: SpanMut<'a, Value>,
     recomputed: SpanMut<'a, u32>,
+    /// Tiles that are missed are waited for, not recomputed.
+    waits: bool,
     /// The block with the first tile publishes nothing before the one with the second has its prefix.
     first_is_held_up: bool,
     /// Set once the second tile's block has its prefix.
@@ -43,6 +45,9 @@ unsafe impl Kernel for Tiles<'_> {
     fn run<A: Acc>(self, acc: A, _: ()) {
         let leads = acc.thread_index() == 0;
         let recompute = |tile| {
+            if self.waits {
+                return self.look_back.wait_for(acc, tile);
+            }
             if leads {
                 self.recomputed.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
             }
@@ -69,6 +74,7 @@ struct Shape {
     threads: usize,
     warp_size: usize,
     tiles: usize,
+    waits: bool,
     first_is_held_up: bool,
 }
 
@@ -77,6 +83,7 @@ const SMALL: Shape = Shape {
     threads: 1,
     warp_size: 1,
     tiles: 2,
+    waits: false,
     first_is_held_up: false,
 };
 
@@ -99,6 +106,7 @@ fn explore(shape: &Shape, explore: Explore, schedules: Option<usize>, seen: impl
             look_back: memory.fresh(&queue),
             before: before.span_mut(),
             recomputed: recomputed.span_mut(),
+            waits: shape.waits,
             first_is_held_up: shape.first_is_held_up,
             second_is_done: second_is_done.span_mut(),
         };
@@ -158,6 +166,15 @@ fn nobody_waits_for_a_block_that_does_not_go_on() {
 }
 
 #[test]
+fn tiles_that_are_waited_for_are_silent_under_every_schedule() {
+    let shape = Shape { waits: true, ..SMALL };
+    let report = explore(&shape, Explore::Exhaustive, None, |recomputed| {
+        assert_eq!(recomputed, 0)
+    });
+    assert!(report.is_clean() && report.complete, "{report}");
+}
+
+#[test]
 fn one_block_finds_every_prefix_at_the_first_look() {
     let shape = Shape {
         blocks: 1,
@@ -198,6 +215,7 @@ fn every_weaker_look_back_is_found() {
                     ..SMALL
                 })
             }),
+            ("waits", || all(&Shape { waits: true, ..SMALL })),
             ("3 blocks, 4 tiles", || {
                 some(
                     &Shape {
