@@ -49,7 +49,7 @@ fn main() {
     let (input, out) = (&input, &out);
     let lock = || arrays.lock().unwrap_or_else(PoisonError::into_inner);
     let title = |what: &str| format!("{what}, {} Mi elements of u32, {threads} threads", ELEMENTS >> 20);
-    let scan = |run: fn(&[u32], &mut [u32], u64, usize) -> Duration| {
+    let peer = |run: fn(&[u32], &mut [u32], u64, usize) -> Duration| {
         move |passes| {
             run(
                 input,
@@ -66,27 +66,17 @@ fn main() {
         .add(
             "serial",
             1,
-            scan(|input, out, passes, _| prefix::scan_serial(input, out, passes)),
+            peer(|input, out, passes, _| prefix::scan_serial(input, out, passes)),
         )
-        .add("look-back by hand", 1, scan(prefix::scan_look_back))
-        .add("rayon, two passes", 1, scan(prefix::scan_rayon));
+        .add("look-back by hand", 1, peer(prefix::scan_look_back))
+        .add("rayon, two passes", 1, peer(prefix::scan_rayon));
     #[cfg(openmp)]
-    let comparison = comparison.add("OpenMP, two passes", 1, scan(gridwise_benches::peers::openmp::scan));
+    let comparison = comparison.add("OpenMP, two passes", 1, peer(gridwise_benches::peers::openmp::scan));
     comparison
         .add("gridwise", 1, |passes| lock().scan(threads, passes))
         .add("gridwise, one block", 1, |passes| lock().scan(1, passes))
         .run();
 
-    let select = |run: fn(&[u32], &mut [u32], u64, usize) -> Duration| {
-        move |passes| {
-            run(
-                input,
-                &mut out.lock().unwrap_or_else(PoisonError::into_inner),
-                passes,
-                threads,
-            )
-        }
-    };
     let comparison = Comparison::new(title("compaction of every third"))
         .unit("ns per element")
         .per_iteration(ELEMENTS as u64)
@@ -94,23 +84,23 @@ fn main() {
         .add(
             "serial",
             1,
-            select(|input, out, passes, _| prefix::compact_serial(input, out, passes).0),
+            peer(|input, out, passes, _| prefix::compact_serial(input, out, passes).0),
         )
         .add(
             "rayon, two passes",
             1,
-            select(|input, out, passes, threads| prefix::compact_rayon(input, out, passes, threads).0),
+            peer(|input, out, passes, threads| prefix::compact_rayon(input, out, passes, threads).0),
         )
         .add(
             "rayon, filter and collect",
             1,
-            select(|input, _, passes, threads| prefix::compact_rayon_filter(input, passes, threads).0),
+            peer(|input, _, passes, threads| prefix::compact_rayon_filter(input, passes, threads).0),
         );
     #[cfg(openmp)]
     let comparison = comparison.add(
         "OpenMP, two passes",
         1,
-        select(|input, out, passes, threads| gridwise_benches::peers::openmp::compact(input, out, passes, threads).0),
+        peer(|input, out, passes, threads| gridwise_benches::peers::openmp::compact(input, out, passes, threads).0),
     );
     comparison
         .add("gridwise", 1, |passes| lock().compact(threads, passes))

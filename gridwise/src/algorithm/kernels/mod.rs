@@ -15,6 +15,7 @@ pub mod scan;
 pub mod select;
 pub mod sort;
 pub mod sparse_product;
+pub(crate) mod tiles;
 
 /// The library's own kernels.
 #[macro_export]

@@ -4,9 +4,10 @@ use core::ops::Range;
 
 use bytemuck::Pod;
 
+use super::tiles::{self, own};
 use crate::{
     algorithm::operator::Operator,
-    kernel::{Acc, Kernel, LookBack, Span, SpanMut, hardware::contiguous},
+    kernel::{Acc, Kernel, LookBack, Span, SpanMut},
 };
 
 /// See the module.
@@ -50,10 +51,7 @@ unsafe impl<T: Pod, O: Operator<T>> Kernel for Scan<'_, T, O> {
 impl<T: Pod, O: Operator<T>> Scan<'_, T, O> {
     #[inline(always)]
     fn elements(&self, tile: usize) -> Range<usize> {
-        let (len, each) = (self.input.len(), self.tile as usize);
-        // Less than `len`, because there is such a tile.
-        let start = tile * each;
-        start..start + each.min(len - start)
+        tiles::elements(self.input.len(), self.tile, tile)
     }
 
     /// What the elements before this thread's combine to, and all of the tile's.
@@ -97,10 +95,4 @@ impl<T: Pod, O: Operator<T>> Scan<'_, T, O> {
             before = Some(before.map_or(aggregate, |before| self.op.apply(before, aggregate)));
         }
     }
-}
-
-/// The part of a range that is this thread's: one stretch, so that the order of threads is that of elements.
-#[inline(always)]
-pub(super) fn own<A: Acc>(acc: A, range: Range<usize>) -> Range<usize> {
-    contiguous(range, acc.thread_index(), acc.thread_count()).range()
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use bytemuck::Pod;
 
-use super::scan::own;
+use super::tiles::{self, own};
 use crate::{
     algorithm::operator::Predicate,
     kernel::{Acc, Kernel, LookBack, Span, SpanMut},
@@ -62,10 +62,7 @@ struct Count {
 impl<T: Pod, P: Predicate<T>> Select<'_, T, P> {
     #[inline(always)]
     fn elements(&self, tile: usize) -> Range<usize> {
-        let (len, each) = (self.input.len(), self.tile as usize);
-        // Less than `len`, because there is such a tile.
-        let start = tile * each;
-        start..start + each.min(len - start)
+        tiles::elements(self.input.len(), self.tile, tile)
     }
 
     #[inline(always)]
