@@ -100,8 +100,8 @@ operators! {
 
 /// What elements are selected by: a closure, or a type of its own. What is said of [`Operator`] about names holds here, too.
 pub trait Predicate<T>: Copy + Send + Sync {
-    /// Whether the element is one of them. It depends on nothing but its argument: an element is asked about twice. What is
-    /// selected if the answers differ is not said; nothing worse happens.
+    /// Whether the element is one of them. It depends on nothing but its argument: an element is asked about several
+    /// times. What is selected if the answers differ is not said; nothing worse happens.
     fn holds(self, element: T) -> bool;
 }
 

@@ -211,6 +211,8 @@ fn a_stream_waits_for_an_event_of_another() {
     assert_eq!(cu!(cuEventRecord(events[1] => u64, first => u64)), 0);
     assert_eq!(cu!(cuStreamWaitEvent(second => u64, events[1] => u64, 0 => u32)), 0);
     assert_eq!(context.launch("add", second, buffer, 5), 0);
+    // The stream comes to the first event when it gets to it: what is slept before that would not be between the two.
+    assert_eq!(cu!(cuEventSynchronize(events[0] => u64)), 0);
     std::thread::sleep(Duration::from_millis(30));
     assert_eq!(
         (cu!(cuStreamQuery(second => u64)), cu!(cuEventQuery(events[1] => u64))),
