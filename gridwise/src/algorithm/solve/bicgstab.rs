@@ -14,9 +14,10 @@
 //!
 //! # Breakdowns
 //!
-//! Where the shadow residual r̂ is, but for rounding, orthogonal to v or to r, the next numbers would be noise. The first time, the
-//! iteration starts anew from where it is, with r̂ = p = r; the second time it stops. Where t is orthogonal to s it stops at once,
-//! after half a step: a new start with r = s would meet r̂·v = s·t.
+//! Where the shadow residual r̂ is, but for rounding, orthogonal to v or to r, the next numbers would be noise. The iteration starts
+//! anew from where it is, with r̂ = p = r, as often as need be. It stops if no step was made since the last start, which would be
+//! the same again, or if it has gone astray. Where t is orthogonal to s it stops at once, after half a step: a new start with r = s
+//! would meet r̂·v = s·t.
 
 use super::rows::DeviceRows;
 use crate::{
@@ -47,13 +48,7 @@ impl BiCgStab {
     pub(super) fn new(queue: &Queue, rows: DeviceRows, b: &[f64]) -> Result<Self, Error> {
         let device = queue.device();
         let rr = b.iter().map(|r| r * r).sum();
-        let start = Record {
-            rho: rr,
-            rr,
-            best: rr,
-            shadow: rr,
-            restarts: 0.0,
-        };
+        let start = Record::start(rr, rr);
         let zeros = || device.zeroed(b.len());
         Ok(Self {
             rows,

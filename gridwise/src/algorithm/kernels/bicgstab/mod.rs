@@ -14,9 +14,10 @@
 //!
 //! # Breakdowns
 //!
-//! Where the shadow residual r̂ is, but for rounding, orthogonal to v or to r, the next numbers would be noise. The first time, the
-//! iteration starts anew from where it is, with r̂ = p = r; the second time it stops. Where t is orthogonal to s it stops at once,
-//! after half a step: a new start with r = s would meet r̂·v = s·t.
+//! Where the shadow residual r̂ is, but for rounding, orthogonal to v or to r, the next numbers would be noise. The iteration starts
+//! anew from where it is, with r̂ = p = r, as often as need be. It stops if no step was made since the last start, which would be
+//! the same again, or if it has gone astray. Where t is orthogonal to s it stops at once, after half a step: a new start with r = s
+//! would meet r̂·v = s·t.
 
 mod steer;
 
@@ -194,22 +195,22 @@ impl Kernel<'_> {
             }
             Next::Restart => {
                 self.start_anew(acc);
-                self.remember(acc, step, record.restarted(record.rr));
+                self.remember(acc, step, Record::start(record.rr, record.best));
             }
-            Next::Move { alpha, omega, rr, then } => {
-                let leaves_best = record.rr <= record.best && rr > record.best;
-                let beta = if let Then::Turn { beta, .. } = then { beta } else { 0.0 };
+            Next::Move {
+                alpha,
+                omega,
+                after,
+                then,
+            } => {
+                let leaves_best = record.rr <= record.best && after.rr > record.best;
+                let beta = if let Then::Turn { beta } = then { beta } else { 0.0 };
                 self.take_step(acc, leaves_best, [alpha, omega, beta]);
-                let mut now = Record { rr, ..record };
-                match then {
-                    Then::Turn { rho, .. } => now.rho = rho,
-                    Then::Restart => {
-                        self.start_anew(acc);
-                        now = record.restarted(rr);
-                    }
-                    Then::Stop(_) => {}
+                let mut now = after;
+                if let Then::Restart = then {
+                    self.start_anew(acc);
+                    now = Record::start(after.rr, after.best);
                 }
-                now.best = record.best.min(rr);
                 self.remember(acc, step, now);
                 if let Then::Stop(status) = then
                     && self.leads(acc)

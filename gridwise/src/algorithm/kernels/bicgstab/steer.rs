@@ -15,8 +15,8 @@ pub(crate) struct Record {
     pub(crate) best: f64,
     /// r̂·r̂.
     pub(crate) shadow: f64,
-    /// How often the iteration started anew.
-    pub(crate) restarts: f64,
+    /// Whether no step was made since the iteration started, or started anew: 1 or 0.
+    pub(crate) fresh: f64,
 }
 
 /// How many numbers that is.
@@ -24,17 +24,17 @@ pub(crate) const RECORD: usize = 5;
 
 impl Record {
     pub(crate) fn to_array(self) -> [f64; RECORD] {
-        [self.rho, self.rr, self.best, self.shadow, self.restarts]
+        [self.rho, self.rr, self.best, self.shadow, self.fresh]
     }
 
     #[inline(always)]
-    pub(crate) fn from_array([rho, rr, best, shadow, restarts]: [f64; RECORD]) -> Self {
+    pub(crate) fn from_array([rho, rr, best, shadow, fresh]: [f64; RECORD]) -> Self {
         Self {
             rho,
             rr,
             best,
             shadow,
-            restarts,
+            fresh,
         }
     }
 }
@@ -69,17 +69,26 @@ fn quotient(dividend: f64, divisor: f64, inputs: [f64; 3], degenerate: bool) -> 
     Quotient::Value(value)
 }
 
+/// A squared residual so many times the smallest so far has lost half of the digits: a new start from there is no use.
+const ASTRAY: f64 = 1e16;
+
 impl Record {
-    /// After a new start with a residual of squared length `rr`.
+    /// At the start, or after a new one, with a residual of squared length `rr`, where the smallest was `best`.
     #[inline(always)]
-    pub(crate) fn restarted(self, rr: f64) -> Self {
+    pub(crate) fn start(rr: f64, best: f64) -> Self {
         Self {
             rho: rr,
             rr,
+            best,
             shadow: rr,
-            restarts: self.restarts + 1.0,
-            ..self
+            fresh: 1.0,
         }
+    }
+
+    /// Whether to start anew where the next step would be noise.
+    #[inline(always)]
+    fn may_restart(self) -> bool {
+        self.fresh == 0.0 && self.rr <= ASTRAY * self.best
     }
 }
 
@@ -93,7 +102,7 @@ pub(crate) enum Next {
     Move {
         alpha: f64,
         omega: f64,
-        rr: f64,
+        after: Record,
         then: Then,
     },
 }
@@ -101,7 +110,7 @@ pub(crate) enum Next {
 /// What comes after a step.
 #[derive(Clone, Copy)]
 pub(crate) enum Then {
-    Turn { rho: f64, beta: f64 },
+    Turn { beta: f64 },
     Restart,
     Stop(u64),
 }
@@ -125,10 +134,9 @@ impl Kernel<'_> {
     /// How the step ends: the same in every thread.
     #[inline(always)]
     pub(crate) fn next<A: Acc>(&self, acc: A, record: Record) -> Next {
-        let may_restart = record.restarts == 0.0;
         let alpha = match self.alpha(acc, record) {
             Quotient::Value(alpha) => alpha,
-            Quotient::Degenerate if may_restart => return Next::Restart,
+            Quotient::Degenerate if record.may_restart() => return Next::Restart,
             Quotient::Degenerate => return Next::Stop(outcome::RHO),
             Quotient::NotFinite => return Next::Stop(outcome::NOT_FINITE),
         };
@@ -141,21 +149,27 @@ impl Kernel<'_> {
         if !(rho.is_finite() && rr.is_finite()) {
             return Next::Stop(outcome::NOT_FINITE);
         }
+        let after = Record {
+            rho,
+            rr,
+            best: record.best.min(rr),
+            fresh: 0.0,
+            ..record
+        };
         let then = match omega {
             // Where the residual is gone every product is zero, and that is no breakdown.
             _ if rr <= self.run.target => Then::Stop(outcome::CONVERGED),
             Some(omega) if !orthogonal(rho, record.shadow, rr) => Then::Turn {
-                rho,
                 beta: (rho / record.rho) * (alpha / omega),
             },
-            Some(_) if may_restart => Then::Restart,
+            Some(_) if after.may_restart() => Then::Restart,
             Some(_) => Then::Stop(outcome::RHO),
             None => Then::Stop(outcome::OMEGA),
         };
         Next::Move {
             alpha,
             omega: omega.unwrap_or(0.0),
-            rr,
+            after,
             then,
         }
     }
