@@ -22,6 +22,30 @@ fn pieces_add_up() {
 }
 
 #[test]
+fn the_keys_of_bytes_may_be_anything() {
+    let queue = queue("cpu:blocks=2");
+    let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(5003).collect();
+    let input = queue.upload(&bytes).unwrap();
+    let keys: [fn(u8) -> usize; 4] = [
+        usize::from,
+        |byte| 2 * usize::from(byte),
+        |byte| usize::MAX - usize::from(byte),
+        |byte| if byte == 7 { 256 } else { 255 },
+    ];
+    for bins in [1, 254, 255, 256, 257, 300, 511, 600] {
+        for key in keys {
+            let mut expected = vec![0; bins];
+            let mut outside = 0;
+            for &byte in &bytes {
+                *expected.get_mut(key(byte)).unwrap_or(&mut outside) += 1;
+            }
+            let counted = histogram(&queue, input.span(), bins, key, Strategy::Auto).unwrap();
+            assert_eq!((counted.counts, counted.outside), (expected, outside), "{bins}");
+        }
+    }
+}
+
+#[test]
 fn tables_are_as_many_as_there_is_room_for() {
     let of = |bins, shape, warp_size, bytes| {
         let tables = tables(bins, shape, warp_size, bytes);

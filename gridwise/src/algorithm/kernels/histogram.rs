@@ -19,6 +19,9 @@ const BINS_TOGETHER: usize = 64;
 /// counter.
 pub(crate) const LANES: usize = 8;
 
+/// Values that a byte can have.
+const BYTES: usize = 1 << u8::BITS;
+
 /// Where a thread's tables begin are multiples of so many counters, so that no two threads write to one line of a cache.
 pub(crate) const LINE: usize = 32;
 
@@ -109,16 +112,38 @@ impl<T: Pod, K: Transform<T, usize>> Counting<'_, T, K> {
         // SAFETY: the group is this thread's alone.
         let counters = unsafe { group.as_mut_slice(acc) };
         let (counters, _) = counters.as_chunks_mut::<L>();
-        let last = counters.len() - 1;
+        if size_of::<T>() == 1
+            && let Some((of_bytes, others)) = counters.split_first_chunk_mut::<BYTES>()
+            && let Some(last) = others.len().checked_sub(1)
+        {
+            // So that a key which is the byte itself, as most are, is compared with nothing.
+            self.count_into::<L, A>(acc, |element, lane| {
+                let bin = self.key.apply(element);
+                match of_bytes.get_mut(bin) {
+                    Some(counter) => counter[lane] += 1,
+                    None => others[(bin - BYTES).min(last)][lane] += 1,
+                }
+            });
+        } else {
+            let last = counters.len() - 1;
+            self.count_into::<L, A>(acc, |element, lane| {
+                counters[self.key.apply(element).min(last)][lane] += 1
+            });
+        }
+    }
+
+    /// Counts each element of the thread's in one of `L` lanes.
+    #[inline(always)]
+    fn count_into<const L: usize, A: Acc>(&self, acc: A, mut count: impl FnMut(T, usize)) {
         for run in acc.runs_in_grid(0..self.input.len()) {
             let (chunks, rest) = self.input[run].as_chunks::<L>();
             for chunk in chunks {
                 for (lane, &element) in chunk.iter().enumerate() {
-                    counters[self.key.apply(element).min(last)][lane] += 1;
+                    count(element, lane);
                 }
             }
             for &element in rest {
-                counters[self.key.apply(element).min(last)][0] += 1;
+                count(element, 0);
             }
         }
     }
