@@ -92,6 +92,9 @@ fn peers<'a>(comparison: Comparison<'a>, items: &'a Items, threads: usize) -> Co
         .add("gridwise, 64", 4, move |passes| {
             ours::chunks(items, Chunking::Fixed(64), passes, threads)
         })
+        .add("gridwise, two levels", 4, move |passes| {
+            ours::pieces(items, 4, 64, passes, threads)
+        })
 }
 
 #[cfg(openmp)]

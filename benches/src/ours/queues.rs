@@ -140,11 +140,20 @@ pub fn chunks(items: &Items, chunking: Chunking, count: u64, workers: usize) -> 
 }
 
 /// A two-level queue, a launch a pass.
+pub fn pieces(items: &Items, per_block: usize, small: usize, count: u64, workers: usize) -> Duration {
+    two_levels(items, per_block, small, count, workers).0
+}
+
+/// The end of [`pieces`].
 pub fn drain(items: &Items, per_block: usize, small: usize, count: u64, workers: usize) -> Drain {
+    two_levels(items, per_block, small, count, workers).1
+}
+
+fn two_levels(items: &Items, per_block: usize, small: usize, count: u64, workers: usize) -> (Duration, Drain) {
     let queue = device(workers, WaitPolicy::Active).queue();
     let mut pieces = queue.pieces(items.len(), per_block, small).expect("there is memory");
     let pass = |rest: Loop<'_, ()>| launch(&queue, pieces.fresh(&queue), rest);
-    passes(items, &queue, count, workers, pass).1
+    passes(items, &queue, count, workers, pass)
 }
 
 /// The links of chains.

@@ -7,7 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{mailbox::Patience, seat::Seat, trace::Tracks};
+use super::{
+    patience::{Patience, Sleep},
+    seat::Seat,
+    trace::Tracks,
+};
 #[cfg(loom)]
 use crate::sync::thread;
 use crate::{
@@ -62,9 +66,6 @@ struct Aborted;
 const LONGEST_SLEEP: Duration = Duration::from_millis(16);
 /// First sleep; doubles up to [`LONGEST_SLEEP`].
 const FIRST_SLEEP: Duration = Duration::from_millis(1);
-/// How long a thread yields before it sleeps: longer than most imbalance between blocks, because a wake-up costs about 35 µs.
-const YIELDING: Duration = Duration::from_millis(if cfg!(loom) { 0 } else { 1 });
-
 /// See the module. What is written once, before the launch: every worker gets a copy with its job, because each line that it
 /// has to fetch delays the launch.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +74,8 @@ pub(super) struct Flight<'a> {
     pub(super) looks: u32,
     /// Looks of a brief wait, which is not noted.
     pub(super) brief_looks: u16,
-    /// Whether a thread that has waited long sleeps.
-    rests: bool,
+    /// When a waiting thread sleeps.
+    pub(super) sleep: Sleep,
     /// Whether the launch is traced.
     traced: bool,
     /// Of the device's launches.
@@ -148,13 +149,13 @@ impl<'a> Flight<'a> {
         number: u64,
         (blocks, threads): (usize, usize),
         looks: u32,
-        rests: bool,
+        sleep: Sleep,
     ) -> Self {
         let traced = rest.tracks.is_some();
         Self {
             looks: if traced { 0 } else { looks },
             brief_looks: looks.min(u32::from(u16::MAX)) as u16,
-            rests,
+            sleep,
             traced,
             number,
             seats,
@@ -287,7 +288,7 @@ impl<'a> Flight<'a> {
         if let Some(found) = self.yielding(&mut ready, || false) {
             return found;
         }
-        let _asleep = Asleep::new(seat, site, self.rests, &self.rest.signals.0.sleepers);
+        let _asleep = Asleep::new(seat, site, self.sleep.comes(), &self.rest.signals.0.sleepers);
         let mut detector = Detector::default();
         let mut pause = FIRST_SLEEP;
         loop {
@@ -307,7 +308,7 @@ impl<'a> Flight<'a> {
                 self.abort(Failure::Deadlock { report: self.report() });
                 self.leave();
             }
-            if !self.rests {
+            if !self.sleep.comes() {
                 // Awake, it needs nobody to wake it, only to look at once when there is another probe.
                 if let Some(found) = self.yielding(&mut ready, || self.rest.probe.load(Ordering::Relaxed) != probe) {
                     return found;
@@ -330,7 +331,7 @@ impl<'a> Flight<'a> {
         thread::yield_now();
         let patience = Patience {
             looks: self.tracks().map_or(0, |tracks| tracks.looks),
-            yielding: YIELDING,
+            yielding: self.sleep.yielding(),
             ends: true,
         };
         let look = || {

@@ -1,16 +1,9 @@
 //! How a job reaches a worker and how its end reaches the leader: one word a worker. The protocol is in `README.md`.
 
-use std::{
-    cell::UnsafeCell,
-    mem::MaybeUninit,
-    sync::atomic::Ordering,
-    time::{Duration, Instant},
-};
+use std::{cell::UnsafeCell, mem::MaybeUninit, sync::atomic::Ordering, time::Duration};
 
-use crate::{
-    host::device::WaitPolicy,
-    sync::{AtomicBool, AtomicUsize, Mutex, Padded, fence, hint, lock, thread},
-};
+use super::patience::{Patience, Sleep};
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Padded, fence, lock, thread};
 
 /// No job.
 const EMPTY: usize = 0;
@@ -30,70 +23,6 @@ pub(super) struct Job {
 
 /// Bytes of a task that travel with the job: with the rest of the slip they fill four lines.
 const INLINE_BYTES: usize = 256 - 3 * size_of::<usize>();
-
-/// How long an idle worker looks for work in each stage, before it sleeps.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// Looks with a pause between.
-    pub(super) looks: u32,
-    /// Time of looks with a yield between.
-    pub(super) yielding: Duration,
-    /// Whether that ends at all.
-    pub(super) ends: bool,
-}
-
-impl Patience {
-    /// What the policy means for a worker with nothing to do. `spins` is for a machine with a core for each worker.
-    pub(super) fn of_worker(policy: WaitPolicy, spins: u32) -> Self {
-        match policy {
-            WaitPolicy::Active => Self {
-                looks: spins,
-                yielding: Duration::MAX,
-                ends: false,
-            },
-            // Several times the pause between launches that a program makes while it prepares the next one.
-            WaitPolicy::Adaptive => Self {
-                looks: spins,
-                yielding: Duration::from_millis(10),
-                ends: true,
-            },
-            WaitPolicy::Passive => Self {
-                looks: 0,
-                yielding: Duration::ZERO,
-                ends: true,
-            },
-        }
-    }
-
-    /// Looks until `ready` gives something, or patience ends.
-    pub(super) fn look<T>(self, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
-        for _ in 0..self.looks {
-            if let Some(found) = ready() {
-                return Some(found);
-            }
-            hint::spin_loop();
-        }
-        if let Some(found) = ready() {
-            return Some(found);
-        }
-        if self.yielding.is_zero() {
-            return None;
-        }
-        let start = Instant::now();
-        loop {
-            // The clock costs as much as a yield: read it once for several.
-            for _ in 0..8 {
-                thread::yield_now();
-                if let Some(found) = ready() {
-                    return Some(found);
-                }
-            }
-            if self.ends && start.elapsed() >= self.yielding {
-                return None;
-            }
-        }
-    }
-}
 
 /// A job, and its task if that is small: a worker that sees the job has fetched the task with it, or has it on the next lines.
 #[derive(Debug)]
@@ -253,11 +182,16 @@ impl Mailbox {
         self.leader.wake();
     }
 
-    /// Leader: waits until the worker has finished, asleep when its patience has ended if it `rests`. From then on it calls `idle`
-    /// now and then, which returns how long to sleep at most.
-    pub(super) fn wait(&self, patience: Patience, rests: bool, mut idle: impl FnMut() -> Duration) {
+    /// Leader: waits until the worker has finished, after `looks` and yields asleep. From then on it calls `idle` now and then, which
+    /// returns how long to sleep at most.
+    pub(super) fn wait(&self, looks: u32, sleep: Sleep, mut idle: impl FnMut() -> Duration) {
+        let patience = Patience {
+            looks,
+            yielding: sleep.yielding(),
+            ends: true,
+        };
         while patience.look(|| self.done()).is_none() {
-            if rests {
+            if sleep.comes() {
                 return self.leader.sleep_until(|| self.done(), || park_timeout(idle()));
             }
             idle();
@@ -324,7 +258,7 @@ mod test_loom {
             for job in [1, 2] {
                 // SAFETY: what is run does nothing, and a number may be copied.
                 unsafe { mailbox.post(nothing, &job, job) };
-                mailbox.wait(HASTY, true, || Duration::MAX);
+                mailbox.wait(0, Sleep::Soon, || Duration::MAX);
                 // SAFETY: the mailbox hands the data back and forth.
                 data.with(|value| assert_eq!(unsafe { *value }, job as u32));
             }

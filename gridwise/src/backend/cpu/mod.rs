@@ -3,15 +3,12 @@
 //! The thread that asks for a launch takes part in it, so a device of `n` workers owns `n - 1` threads. How a launch reaches
 //! the workers, how threads wait, sleep and wake, and how a deadlock is proved: see `README.md`.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    time::Duration,
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::{
     backend::nesting::{self, Number},
     host::{
-        device::{CpuOptions, DeviceError, WaitPolicy},
+        device::{CpuOptions, DeviceError},
         launch::{LaunchError, LaunchPlan},
         memory::Memory,
         residency::teams,
@@ -30,6 +27,7 @@ use crate::{
 mod acc;
 mod flight;
 mod mailbox;
+mod patience;
 mod roster;
 mod scratch;
 mod seat;
@@ -40,7 +38,8 @@ mod trace;
 
 use acc::{Block, Cpu, Solo, Team};
 use flight::Flight;
-use mailbox::{Job, Mailbox, Patience};
+use mailbox::{Job, Mailbox};
+use patience::{Patience, Sleep};
 use roster::{Need, Roster};
 use scratch::Scratch;
 pub(crate) use topology::Topology;
@@ -57,7 +56,7 @@ pub(crate) struct CpuDevice {
     workers: Vec<Worker>,
     roster: Roster,
     looks: u32,
-    policy: WaitPolicy,
+    sleep: Sleep,
     pub(crate) options: CpuOptions,
     pub(crate) topology: Topology,
     tracer: Option<Tracer>,
@@ -102,12 +101,12 @@ impl CpuDevice {
             workers: Vec::with_capacity(ranks - 1),
             roster: Roster::new(ranks - 1),
             looks,
-            policy: options.wait,
+            sleep: Sleep::of(options.wait, looks),
             options,
             topology,
             tracer,
         };
-        let patience = Patience::of_worker(device.policy, looks);
+        let patience = Patience::of_worker(options.wait, looks);
         for worker in 1..ranks {
             let core = pinned.then(|| device.topology.cores[worker % device.topology.cores.len()]);
             // On failure the device is dropped, and the workers started so far quit.
@@ -122,12 +121,6 @@ impl CpuDevice {
                 );
         }
         Ok(device)
-    }
-
-    /// Whether threads of a launch sleep where they wait long.
-    #[inline]
-    fn rests(&self) -> bool {
-        self.policy != WaitPolicy::Active
     }
 
     /// Whether the calling thread is inside a kernel of this device.
@@ -257,7 +250,7 @@ impl CpuDevice {
             scratch.launches,
             (plan.blocks, plan.threads),
             self.looks,
-            self.rests(),
+            self.sleep,
         );
         let task = Task {
             work: Work {
@@ -326,15 +319,13 @@ struct Posted<'a> {
 impl Drop for Posted<'_> {
     #[inline]
     fn drop(&mut self) {
-        let patience = Patience {
-            looks: self.device.looks,
-            yielding: Duration::from_millis(1),
-            ends: true,
-        };
+        let CpuDevice {
+            workers, looks, sleep, ..
+        } = self.device;
         for &worker in self.workers {
-            self.device.workers[worker]
+            workers[worker]
                 .mailbox
-                .wait(patience, self.device.rests(), || self.flight.fail_if_late());
+                .wait(*looks, *sleep, || self.flight.fail_if_late());
         }
     }
 }

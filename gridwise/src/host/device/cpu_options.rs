@@ -10,11 +10,11 @@ use crate::backend::cpu;
 pub enum WaitPolicy {
     /// Never sleep: the fastest launches and the fastest ends of long waits, at the price of a busy core for each worker.
     Active,
-    /// Spin, then yield, then sleep: after 10 ms without work, and after 1 ms of waiting in a kernel. A thread that sleeps is
-    /// some tens of microseconds late.
+    /// Spin, then yield, then sleep: after 10 ms without work or of waiting in a kernel, there after 1 ms where workers share cores. A
+    /// thread that sleeps is some tens of microseconds late.
     #[default]
     Adaptive,
-    /// Without work, sleep at once; in a kernel, as adaptively.
+    /// Without work, sleep at once; in a kernel spin, yield, and sleep after 1 ms.
     Passive,
 }
 

@@ -50,17 +50,17 @@ type Body = fn(&Launch);
 
 /// Runs the bodies, one a rank, and returns how the launch failed. With `leaves`, each rank is done after its body.
 fn fly<const RANKS: usize>(bodies: [Body; RANKS], leaves: bool) -> Option<Failure> {
-    fly_waiting(bodies, leaves, true)
+    fly_waiting(bodies, leaves, Sleep::Soon)
 }
 
-/// The same; with `rests`, threads that wait long sleep.
-fn fly_waiting<const RANKS: usize>(bodies: [Body; RANKS], leaves: bool, rests: bool) -> Option<Failure> {
+/// The same; `sleep` says when threads that wait sleep.
+fn fly_waiting<const RANKS: usize>(bodies: [Body; RANKS], leaves: bool, sleep: Sleep) -> Option<Failure> {
     let seats = (0..RANKS).map(|_| Padded::default()).collect::<Vec<_>>();
     let rest = Box::leak(Box::<Rest>::default());
     rest.prepare(RANKS, None);
     let launch = Launch {
         // A launch keeps these in its scratch; here they are left behind.
-        flight: Flight::new(seats.leak(), rest, NUMBER, (RANKS, 1), 0, rests),
+        flight: Flight::new(seats.leak(), rest, NUMBER, (RANKS, 1), 0, sleep),
         words: Default::default(),
         data: UnsafeCell::new(0),
     };
@@ -188,12 +188,12 @@ fn loom_threads_that_stay_awake_see_turns_and_deadlocks() {
             launch.wait(1, 0);
             launch.store(1);
         };
-        assert!(fly_waiting([waits, stores], true, false).is_none());
+        assert!(fly_waiting([waits, stores], true, Sleep::Never).is_none());
     });
     explore(2, || {
         let bodies: [Body; 2] = [|launch| launch.wait(0, 0), |launch| launch.wait(1, 1)];
         assert!(matches!(
-            fly_waiting(bodies, true, false),
+            fly_waiting(bodies, true, Sleep::Never),
             Some(Failure::Deadlock { .. })
         ));
     });
