@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use gridwise::{kernel::scope::IsScope, prelude::*};
 
 use conformance_kernels::atomics::{
-    Bits, ChunkLoop, NAMES, Oracle, ReleaseLoad, Sequence, SharedCount, Tickets, Together,
+    Bits, ChunkLoop, Compact, NAMES, Oracle, ReleaseLoad, Sequence, SharedCount, Tickets, Together,
 };
 
 use crate::support::{grids, queue, random_numbers, team};
@@ -164,6 +164,31 @@ pub(crate) fn sixty_four_blocks_increment_one_counter(device: &Device) {
 
 pub(crate) fn tickets_are_unique(device: &Device) {
     tickets(device, 7, team(device, 4).unwrap_or(1), 500);
+}
+
+// fault A7.8: a ticket that is looked at twice is drawn twice, where a compiler evaluates the atomic at every use.
+pub(crate) fn a_ticket_used_twice_is_drawn_once(device: &Device) {
+    let queue = queue(device);
+    for grid in grids(device) {
+        // More tickets than there is room for, on every grid.
+        let (mut next, mut kept) = (device.zeroed(1).unwrap(), device.zeroed(9).unwrap());
+        let (mut threads, mut marks) = (device.zeroed(1).unwrap(), device.zeroed(4096).unwrap());
+        let one_each = Tickets {
+            per_thread: 1,
+            next: threads.span_mut(),
+            taken: marks.span_mut(),
+        };
+        queue.launch(grid, one_each).unwrap();
+        let kernel = Compact {
+            per_thread: 10,
+            next: next.span_mut(),
+            kept: kept.span_mut(),
+        };
+        queue.launch(grid, kernel).unwrap();
+        let threads: u32 = queue.download(&threads).unwrap()[0];
+        assert_eq!(queue.download(&next).unwrap(), [10 * threads], "{grid:?}");
+        assert_eq!(queue.download(&kept).unwrap(), (1..=9).collect::<Vec<_>>(), "{grid:?}");
+    }
 }
 
 pub(crate) fn compare_exchange_compares_bits(device: &Device) {

@@ -206,6 +206,46 @@ pub(crate) fn many_barriers_in_a_row_keep_threads_in_step(device: &Device) {
     check(device, Loop::InStep, |threads| (0..threads as u32).collect());
 }
 
+// fault A4.7: what threads of a block store to device memory is ordered as well, not only what is shared.
+pub(crate) fn a_barrier_orders_the_device_memory_of_a_block(device: &Device) {
+    check(device, Loop::DeviceMemory, |threads| {
+        let mut locals: Vec<u32> = (0..threads as u32).collect();
+        for round in 0..50 {
+            let before = locals.clone();
+            for (thread, local) in locals.iter_mut().enumerate() {
+                *local = local
+                    .wrapping_mul(5)
+                    .wrapping_add(before[(thread + 1) % threads].wrapping_add(round % 7));
+            }
+        }
+        locals
+    });
+}
+
+// fault A7.6: a read between two barriers stays between them.
+pub(crate) fn what_was_read_before_a_barrier_is_the_old_value(device: &Device) {
+    check(device, Loop::ReadThenOverwritten, |threads| {
+        (0..threads as u32).map(|thread| thread + 19 * 20 / 2).collect()
+    });
+}
+
+// fault A7.9: a way to a panic, in a branch that some threads take, makes a compiler think nothing of the others.
+pub(crate) fn a_path_to_a_panic_in_a_branch_leaves_the_other_threads_alone(device: &Device) {
+    check(device, Loop::PathToAPanic, |threads| {
+        let mut locals: Vec<u32> = (0..threads as u32).collect();
+        for round in 0..20 {
+            for (thread, local) in locals.iter_mut().enumerate() {
+                *local += thread as u32 % 2;
+            }
+            let cells: Vec<u32> = (0..threads).map(|thread| locals[thread] + thread as u32 % 3).collect();
+            for (thread, local) in locals.iter_mut().enumerate() {
+                *local += cells[(thread + round) % threads] % 2;
+            }
+        }
+        locals
+    });
+}
+
 pub(crate) fn branches_about_a_barrier_leave_it_one(device: &Device) {
     let queue = queue(device);
     for threads in [1, 2, 4, 8] {

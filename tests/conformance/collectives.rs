@@ -1,5 +1,7 @@
 //! Collectives of block, grid and warp: in order, the same everywhere.
 
+use std::thread;
+
 use gridwise::prelude::*;
 
 use conformance_kernels::collectives::{
@@ -133,6 +135,46 @@ pub(crate) fn reductions_of_a_grid_follow_each_other(device: &Device) {
             .collect();
         assert!(results.iter().all(|row| *row == expected), "blocks of {threads}");
     }
+}
+
+/// Does it on four threads at once.
+fn in_flight_together(work: impl Fn(usize) + Sync) {
+    thread::scope(|scope| {
+        let work = &work;
+        (0..4).for_each(|id| drop(scope.spawn(move || work(id))));
+    });
+}
+
+// fault A2.16: one scratch array for all launches of a reduction.
+pub(crate) fn reductions_of_launches_in_flight_do_not_mix(device: &Device) {
+    in_flight_together(|id| {
+        let values = [id as u64 + 1];
+        for threads in shapes(device).take(3) {
+            for _ in 0..5 {
+                let results = grid_reductions(device, threads, 10, &values);
+                let expected = vec![results.len() as u64 * values[0]; 10];
+                assert!(results.iter().all(|row| *row == expected), "blocks of {threads}");
+            }
+        }
+    });
+}
+
+// fault A2.16: as above, for launches that share the device.
+pub(crate) fn collectives_of_launches_in_flight_do_not_mix(device: &Device) {
+    in_flight_together(|_| {
+        for _ in 0..5 {
+            block_collectives(device, |threads, thread, parts| {
+                let expected = [
+                    first(threads),
+                    first(thread + 1),
+                    first(threads),
+                    first(thread),
+                    first(threads),
+                ];
+                assert_eq!(parts, expected, "thread {thread} of {threads}");
+            });
+        }
+    });
 }
 
 pub(crate) fn collectives_take_values_of_64_bytes(device: &Device) {

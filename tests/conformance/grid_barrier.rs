@@ -47,6 +47,15 @@ pub(crate) fn every_shape_orders_rounds_between_blocks(device: &Device) {
     }
 }
 
+// fault A11.5: the barrier that suits few members is another one than that for many; each is right for any number of them.
+pub(crate) fn every_shape_meets_for_any_number_of_blocks(device: &Device) {
+    for (_, queue) in queues(device) {
+        for blocks in 1..=device.most_resident_blocks() {
+            rotate(&queue, Blocks::Exactly(blocks), 23, 6, 0);
+        }
+    }
+}
+
 pub(crate) fn skewed_blocks_meet(device: &Device) {
     for (_, queue) in queues(device) {
         for grid in cooperative_grids(device) {

@@ -204,6 +204,31 @@ unsafe impl Kernel for Tickets<'_> {
     }
 }
 
+/// Writes down the tickets for which there is room: each is looked at twice, and drawn once.
+#[repr(C)]
+pub struct Compact<'a> {
+    pub per_thread: usize,
+    pub next: SpanMut<'a, u32>,
+    /// Starts as zeros.
+    pub kept: SpanMut<'a, u32>,
+}
+
+// SAFETY: tickets are unique, so each element is written by one thread.
+unsafe impl Kernel for Compact<'_> {
+    const NAME: &'static str = "compact";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        for _ in 0..self.per_thread {
+            let ticket = self.next.atomic(0).fetch_add(acc, 1, Ordering::Relaxed) as usize;
+            if ticket < self.kept.len() {
+                self.kept
+                    .set(acc, ticket, self.kept.get(acc, ticket) + ticket as u32 + 1);
+            }
+        }
+    }
+}
+
 /// Swaps one NaN, and one zero, for another, by their bits.
 #[repr(C)]
 pub struct Bits<'a> {

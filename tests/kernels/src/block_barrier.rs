@@ -94,10 +94,13 @@ pub enum Loop {
     Nested,
     MaskedLastStep,
     InStep,
+    DeviceMemory,
+    ReadThenOverwritten,
+    PathToAPanic,
 }
 
 // SAFETY: in each loop, cells are written by one thread at a time and read after a barrier that all threads reach; each thread
-// writes its own results.
+// writes its own results, which others of its block read between two barriers.
 unsafe impl Kernel for Loops<'_> {
     const NAME: &'static str = "loops";
     type Shared = SharedArray<u32, MOST_THREADS>;
@@ -186,6 +189,45 @@ unsafe impl Kernel for Loops<'_> {
                     }
                     acc.sync_block();
                     local = local.wrapping_add(cells.get(acc, 0) ^ round);
+                    acc.sync_block();
+                }
+            }
+            Loop::DeviceMemory => {
+                let first = acc.block_index() * threads;
+                for round in 0..50_u32 {
+                    skew((thread * 7 + round as usize) % 20);
+                    self.out.set(acc, first + thread, local);
+                    acc.sync_block();
+                    let neighbour = self.out.get(acc, first + (thread + 1) % threads);
+                    acc.sync_block();
+                    local = local.wrapping_mul(5).wrapping_add(neighbour.wrapping_add(round % 7));
+                }
+            }
+            Loop::ReadThenOverwritten => {
+                for round in 0..20 {
+                    if thread == round % threads {
+                        cells.set(acc, 0, round as u32);
+                    }
+                    acc.sync_block();
+                    let read = cells.get(acc, 0);
+                    acc.sync_block();
+                    if thread == (round + 1) % threads {
+                        cells.set(acc, 0, 1 << 20);
+                    }
+                    acc.sync_block();
+                    local += read;
+                }
+            }
+            Loop::PathToAPanic => {
+                for round in 0..20 {
+                    if thread % 2 == 1 {
+                        // It never does, but no compiler knows that.
+                        assert!(local < 1 << 20, "a thread has counted too far");
+                        local += 1;
+                    }
+                    cells.set(acc, thread, local + (thread % 3) as u32);
+                    acc.sync_block();
+                    local += cells.get(acc, (thread + round) % threads) % 2;
                     acc.sync_block();
                 }
             }

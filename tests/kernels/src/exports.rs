@@ -90,6 +90,7 @@ gridwise::export! {
     "at_together_f64_device" = kernel atomics::Together<'static, f64, scope::Device>;
     "at_together_f64_system" = kernel atomics::Together<'static, f64, scope::System>;
     "at_tickets" = kernel atomics::Tickets<'static>;
+    "at_compact" = kernel atomics::Compact<'static>;
     "at_bits" = kernel atomics::Bits<'static>;
     "at_chunk_loop" = kernel atomics::ChunkLoop<'static>;
     "at_shared_count" = kernel atomics::SharedCount<'static>;
