@@ -301,7 +301,7 @@ fn many_more_threads_than_cores_meet() {
         for wait in ["active", "adaptive", "passive"] {
             for (blocks, threads) in [(4 * cores, 1), (cores, 8)] {
                 let device = Device::open(&format!("cpu:blocks={blocks},threads={threads},wait={wait}")).unwrap();
-                let rounds = Rounds { rounds: 200 };
+                let rounds = Rounds { rounds: 2000 };
                 queue(&device).launch_cooperative(Blocks::Resident, rounds).unwrap();
             }
         }

@@ -110,6 +110,67 @@ fn an_idle_device_uses_no_time() {
     assert!(used < Duration::from_millis(20), "{used:?}");
 }
 
+/// What threads wait for.
+#[derive(Clone, Copy, Debug)]
+enum For {
+    GridBarrier,
+    BlockBarrier,
+    Word,
+}
+
+/// All wait for the first thread, which takes its time.
+struct LongWait<'a> {
+    what: For,
+    pause: Duration,
+    word: SpanMut<'a, u32>,
+}
+
+// SAFETY: the word is atomic.
+unsafe impl GridKernel for LongWait<'_> {
+    const NAME: &'static str = "long_wait";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        let word = self.word.atomic(0);
+        let is_first = acc.block_index() == 0 && acc.thread_index() == 0;
+        if is_first {
+            thread::sleep(self.pause);
+        }
+        match self.what {
+            For::GridBarrier => acc.sync_grid(),
+            For::BlockBarrier => acc.sync_block(),
+            For::Word if is_first => word.store(acc, 1, Ordering::Release),
+            For::Word => {
+                word.wait_until(acc, Ordering::Acquire, |now| now == 1);
+            }
+        }
+    }
+}
+
+// fault A11.4: a wait without end in its spinning takes every core for as long as it lasts.
+#[test]
+fn threads_that_wait_long_in_a_kernel_use_no_time() {
+    if !in_child("threads_that_wait_long_in_a_kernel_use_no_time", "") {
+        return;
+    }
+    let pause = Duration::from_millis(600);
+    for wait in ["adaptive", "passive"] {
+        let device = Device::open(&format!("cpu:blocks=2,threads=8,wait={wait}")).unwrap();
+        for what in [For::GridBarrier, For::BlockBarrier, For::Word] {
+            let mut word = device.zeroed(1).unwrap();
+            let kernel = LongWait {
+                what,
+                pause,
+                word: word.span_mut(),
+            };
+            let before = time_used();
+            device.queue().launch_cooperative(Blocks::Resident, kernel).unwrap();
+            let used = Duration::from_nanos(time_used() - before);
+            assert!(used < pause / 2, "{wait}, {what:?}: {used:?}");
+        }
+    }
+}
+
 #[test]
 fn a_device_is_dropped_right_after_it_was_opened() {
     within_a_minute(|| {
