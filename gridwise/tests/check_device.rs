@@ -5,11 +5,17 @@ use std::time::Duration;
 
 use gridwise::{
     algorithm::{
+        operator::Sum,
+        scan::inclusive_scan,
         solve::{Method, SolveOptions, Status, solve},
+        sort::sort,
         sparse::Csr,
     },
     check::{self, BlockOrder, Builder, Explore, Kind, Model, gallery::EXHIBITS},
-    host::queue::QueueOptions,
+    host::{
+        phases::{RunOptions, Structure},
+        queue::QueueOptions,
+    },
     kernel::grid_barrier::BarrierShape,
     prelude::*,
 };
@@ -493,6 +499,51 @@ fn phases_run_both_ways_without_a_fault() {
         let report = device.queue().run(Steps { data: data.span_mut() }, strategy).unwrap();
         assert_eq!(report.steps, 3);
         assert_eq!(data.span()[..5], [6; 5]);
+    }
+}
+
+// fault A1.8, A1.15: what was planned on a larger device, and is launched again on a smaller one, is planned anew or refused.
+#[test]
+fn runs_are_planned_for_the_device_as_it_is_at_each_launch() {
+    let mut model = Model::small();
+    model.multiprocessors = 4;
+    let device = Device::check(model).unwrap();
+    let queue = device.queue();
+    let numbers: Vec<u32> = (0..2500).rev().collect();
+    let mut keys = queue.upload(&numbers).unwrap();
+    for multiprocessors in [4, 2, 1, 4] {
+        model.multiprocessors = multiprocessors;
+        assert!(check::reshape(&device, model).unwrap());
+        let mut data = device.zeroed(10).unwrap();
+        let mut run = |options: RunOptions| queue.run(Steps { data: data.span_mut() }, options);
+        for strategy in [Strategy::Persistent, Strategy::Auto, Strategy::Relaunch] {
+            let report = run(strategy.into()).unwrap();
+            assert_eq!(report.blocks, multiprocessors, "{strategy:?}");
+        }
+        // A number that was kept from when the device was larger.
+        let of_old = Blocks::Exactly(4).threads(1);
+        let direct = run(RunOptions::from(Strategy::Persistent).grid(of_old));
+        let report = run(RunOptions::from(Strategy::Auto).grid(of_old)).unwrap();
+        if multiprocessors == 4 {
+            direct.unwrap();
+            assert_eq!(report.structure, Structure::Persistent);
+        } else {
+            match direct {
+                Err(gridwise::Error::Launch(LaunchError::NotResident { capacity, .. })) => {
+                    assert_eq!(capacity, multiprocessors);
+                }
+                other => panic!("{other:?}"),
+            }
+            assert_eq!((report.structure, report.blocks), (Structure::Relaunch, 4));
+        }
+        queue
+            .copy(queue.upload(&numbers).unwrap().span(), keys.span_mut())
+            .unwrap();
+        sort(&queue, keys.span_mut(), Strategy::Persistent).unwrap();
+        assert!(queue.download(&keys).unwrap().is_sorted());
+        let mut prefixes = device.zeroed(numbers.len()).unwrap();
+        inclusive_scan(&queue, keys.span(), prefixes.span_mut(), 0, Sum).unwrap();
+        assert_eq!(queue.download(&prefixes).unwrap()[2499], 2499 * 2500 / 2);
     }
 }
 

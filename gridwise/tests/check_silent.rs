@@ -1,8 +1,14 @@
 //! Sound protocols of the trade, written by hand: the checking device has nothing to say about them.
 
 use gridwise::{
-    algorithm::{operator::Sum, scan::inclusive_scan},
-    check::{Builder, Explore, Model},
+    algorithm::{
+        histogram::histogram,
+        operator::{AsIndex, Sum},
+        scan::inclusive_scan,
+        select::compact,
+        sort::sort,
+    },
+    check::{BlockOrder, Builder, Explore, Model},
     prelude::*,
 };
 
@@ -287,6 +293,50 @@ impl Protocol for ReadersAndWriter {
 #[test]
 fn a_lock_for_readers_and_a_writer() {
     is_silent(ReadersAndWriter, |data| assert_eq!(data[0], 2));
+}
+
+/// Every algorithm whose blocks follow each other, or meet, on inputs of several tiles; the results are those of plain code.
+fn algorithms(device: &Device) {
+    const LEN: usize = 3000;
+    let queue = device.queue();
+    let numbers: Vec<u32> = (0..LEN as u32).map(|i| i * 7919 % 1009).collect();
+    let input = queue.upload(&numbers).unwrap();
+
+    let mut out = device.zeroed(LEN).unwrap();
+    inclusive_scan(&queue, input.span(), out.span_mut(), 0, Sum).unwrap();
+    let prefixes = numbers.iter().scan(0, |sum, number| {
+        *sum += number;
+        Some(*sum)
+    });
+    assert_eq!(queue.download(&out).unwrap(), prefixes.collect::<Vec<u32>>());
+
+    let even = |number: u32| number.is_multiple_of(2);
+    let count = compact(&queue, input.span(), out.span_mut(), even).unwrap();
+    let selected: Vec<u32> = numbers.iter().copied().filter(|&number| even(number)).collect();
+    assert_eq!(queue.download(&out).unwrap()[..count], selected);
+
+    let counts = histogram(&queue, input.span(), 1009, AsIndex, Strategy::Auto)
+        .unwrap()
+        .counts;
+    assert_eq!(counts.iter().map(|&count| count as usize).sum::<usize>(), LEN);
+
+    let mut sorted = queue.upload(&numbers).unwrap();
+    sort(&queue, sorted.span_mut(), Strategy::Auto).unwrap();
+    let mut expected = numbers.clone();
+    expected.sort();
+    assert_eq!(queue.download(&sorted).unwrap(), expected);
+}
+
+// fault A5.1, A5.2: tiles by the order of blocks, where the last blocks start first, or all but one place is taken by other work.
+#[test]
+fn algorithms_of_the_library_whatever_block_starts_first() {
+    for order in [BlockOrder::Descending, BlockOrder::Random] {
+        for held in [0, 3] {
+            let mut model = Model::small();
+            (model.multiprocessors, model.block_order, model.held) = (4, order, held);
+            Builder::new().model(model).schedules(3).check(algorithms);
+        }
+    }
 }
 
 #[test]
