@@ -327,7 +327,57 @@ fn algorithms(device: &Device) {
     assert_eq!(queue.download(&sorted).unwrap(), expected);
 }
 
-// fault A5.1, A5.2: tiles by the order of blocks, where the last blocks start first, or all but one place is taken by other work.
+/// Each tile waits for all tiles before it: nobody recomputes anything.
+#[repr(C)]
+struct WaitsForEarlierTiles<'a> {
+    look_back: gridwise::kernel::LookBack<'a, u32>,
+    begun: Words<'a>,
+    before: Words<'a>,
+}
+
+// SAFETY: a tile's element is written by the one block that has claimed it.
+unsafe impl Kernel for WaitsForEarlierTiles<'_> {
+    const NAME: &'static str = "waits_for_earlier_tiles";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        while let Some(tile) = self.look_back.claim(acc) {
+            let begun = |tile| self.begun.atomic(tile);
+            begun(tile).store(acc, 1, Ordering::Release);
+            let value = |tile| {
+                begun(tile).wait_until(acc, Ordering::Acquire, |begun| begun == 1);
+                tile as u32 + 1
+            };
+            let before = self.look_back.exclusive(acc, tile, value(tile), |a, b| a + b, value);
+            self.before.set(acc, tile, before.unwrap_or(0));
+        }
+    }
+}
+
+// fault A5.1: a tile is a block's by its index, and waits for tiles of blocks that start after its own has ended.
+#[test]
+fn tiles_are_claimed_in_the_order_in_which_blocks_start() {
+    for order in [BlockOrder::Ascending, BlockOrder::Descending, BlockOrder::Random] {
+        for resident in [1, 2, 6] {
+            let mut model = Model::small();
+            (model.multiprocessors, model.block_order) = (resident, order);
+            Builder::new().model(model).schedules(20).check(|device| {
+                let queue = device.queue();
+                let mut memory = queue.look_back(6).unwrap();
+                let (mut begun, mut before) = (device.zeroed(6).unwrap(), device.zeroed(6).unwrap());
+                let kernel = WaitsForEarlierTiles {
+                    look_back: memory.fresh(&queue),
+                    begun: begun.span_mut(),
+                    before: before.span_mut(),
+                };
+                queue.launch(Blocks::Exactly(6).threads(1), kernel).unwrap();
+                assert_eq!(queue.download(&before).unwrap(), [0, 1, 3, 6, 10, 15]);
+            });
+        }
+    }
+}
+
+// fault A5.2: all but one place is taken by other work.
 #[test]
 fn algorithms_of_the_library_whatever_block_starts_first() {
     for order in [BlockOrder::Descending, BlockOrder::Random] {
