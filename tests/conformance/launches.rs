@@ -1,6 +1,6 @@
 //! Launches: shapes of grids, refusals, and what reaches the kernel.
 
-use std::{num::NonZeroU32, thread};
+use std::{num::NonZeroU32, thread, time::Duration};
 
 use gridwise::{
     host::{launch::Grid, queue::Queue},
@@ -9,7 +9,7 @@ use gridwise::{
 
 use conformance_kernels::launches::{Beside, Empty, Fields, Iota, Meets, Nothing, Pair, Shape, Slices};
 
-use crate::support::{grids, queue, team};
+use crate::support::{grids, options, queue, survives_failures, team};
 
 pub(crate) fn a_kernel_without_arguments_runs(device: &Device) {
     let queue = queue(device);
@@ -167,6 +167,31 @@ pub(crate) fn each_bad_shape_has_an_error_of_its_own(device: &Device) {
                 limit,
             } => assert!(k == kernel && requested == 1 << 20 && limit < requested),
             other => panic!("{other:?}"),
+        }
+    }
+}
+
+// fault A10.3: more threads than a device numbers are a typed error with the limit, and the largest grid is one that it runs.
+pub(crate) fn more_blocks_than_a_device_numbers_are_refused(device: &Device) {
+    let queue = device.queue_with(options().timeout(Duration::from_millis(30)));
+    for threads in [1, team(device, 4).unwrap_or(1)] {
+        let launch = |blocks| queue.launch(Blocks::Exactly(blocks).threads(threads), Nothing);
+        let limit = match launch(usize::MAX) {
+            Err(LaunchError::TooManyBlocks { limit, .. }) => limit,
+            other => panic!("{other:?}"),
+        };
+        assert!(limit.checked_mul(threads).is_some(), "{limit} blocks of {threads}");
+        for blocks in [limit + 1, 1 << 32, 1 << 62, usize::MAX / threads] {
+            match launch(blocks) {
+                Err(LaunchError::TooManyBlocks {
+                    requested, limit: l, ..
+                }) => assert_eq!((requested, l), (blocks, limit)),
+                other => panic!("{other:?}"),
+            }
+        }
+        if survives_failures(device) {
+            let largest = launch(limit);
+            assert!(matches!(largest, Err(LaunchError::TimedOut { .. })), "{largest:?}");
         }
     }
 }

@@ -154,6 +154,7 @@ macro_rules! tests {
                 a_grid_by_exact_shape_has_that_shape,
                 no_frames_are_no_launch,
                 each_bad_shape_has_an_error_of_its_own,
+                more_blocks_than_a_device_numbers_are_refused,
                 empty_buffers_run_through_barriers,
                 an_empty_buffer_stands_beside_a_full_one,
                 more_blocks_than_workers_are_fine,
