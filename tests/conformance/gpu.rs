@@ -1,12 +1,12 @@
 //! What a GPU alone has: modules to load, and a device that is lost when a kernel fails.
 
-use std::{thread, time::Duration};
+use std::{env, process::Command, thread, time::Duration};
 
 use conformance_kernels::{
     KERNELS,
     copies::Double,
     failures::{Endless, EndlessInTheBlock, Fails, Meanwhile, PastTheEnd},
-    grid_barrier::FailsBetween,
+    grid_barrier::{FailsBetween, Residuals},
     tasks::Endless as EndlessTask,
 };
 use gridwise::{
@@ -213,6 +213,73 @@ pub(crate) fn a_module_that_the_driver_refuses_says_why() {
     }
     match load(".version 7.8\n.target sm_70\n.address_size 64\n") {
         Err(LoadError::Missing { .. }) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Runs a test of this file in a process of its own, whose simulated GPU is like that. In that process it returns true; on a real GPU,
+/// which is what it is, nothing is run.
+fn on_a_gpu_like(test: &str, settings: &str) -> bool {
+    const CHILD: &str = "GRIDWISE_TEST_CHILD";
+    if env::var_os(CHILD).is_some() {
+        return true;
+    }
+    let gpu = open(DEVICE).properties().gpu.expect("it is one");
+    if !gpu.model.contains("simulator") {
+        return false;
+    }
+    let mut child = Command::new(env::current_exe().expect("this program has a path"));
+    child.args(["--exact", "--nocapture", &format!("cuda_alone::{test}")]);
+    let output = child
+        .env(CHILD, "1")
+        .env("PTX_SIM", settings)
+        .output()
+        .expect("it runs again");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{settings}: {text}"
+    );
+    false
+}
+
+// fault A5.9: lanes of a warp that wait for each other need a GPU on which each goes on by itself.
+pub(crate) fn a_gpu_whose_lanes_wait_for_each_other_is_refused() {
+    if !on_a_gpu_like("a_gpu_whose_lanes_wait_for_each_other_is_refused", "cc=6.2") {
+        return;
+    }
+    match Device::open(DEVICE) {
+        Err(DeviceError::CudaDeviceTooOld {
+            ordinal: 0,
+            found: (6, 2),
+            needed: (7, 0),
+            ..
+        }) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+// fault A1.15: a share of the multiprocessors is what a process sees: the grid is as large as that, and no larger.
+pub(crate) fn a_grid_is_as_large_as_the_share_of_the_gpu() {
+    if !on_a_gpu_like("a_grid_is_as_large_as_the_share_of_the_gpu", "mps=3,blocks=1") {
+        return;
+    }
+    let device = open("cuda:0,threads=32");
+    let fits = device.most_resident_blocks();
+    assert_eq!(fits, 3);
+    let launch = |blocks| {
+        let mut steps = device.zeroed(blocks).unwrap();
+        let kernel = Residuals {
+            together: true,
+            steps: steps.span_mut(),
+        };
+        queue(&device).launch_cooperative(Blocks::Exactly(blocks), kernel)
+    };
+    launch(fits).unwrap();
+    match launch(fits + 1) {
+        Err(LaunchError::NotResident {
+            requested, capacity, ..
+        }) => assert_eq!((requested, capacity), (4, 3)),
         other => panic!("{other:?}"),
     }
 }

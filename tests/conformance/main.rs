@@ -455,6 +455,8 @@ gpu! {
     a_run_by_generations_is_cancelled_between_launches,
     a_kernel_that_no_module_has_is_named_with_its_type,
     a_module_that_the_driver_refuses_says_why,
+    a_gpu_whose_lanes_wait_for_each_other_is_refused,
+    a_grid_is_as_large_as_the_share_of_the_gpu,
     devices_opened_twice_reach_each_others_buffers,
     there_is_one_among_all_devices,
 }
