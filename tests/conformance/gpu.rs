@@ -7,6 +7,7 @@ use conformance_kernels::{
     copies::Double,
     failures::{Endless, EndlessInTheBlock, Fails, Meanwhile, PastTheEnd},
     grid_barrier::{FailsBetween, Residuals},
+    phases::Log,
     tasks::Endless as EndlessTask,
 };
 use gridwise::{
@@ -17,6 +18,7 @@ use gridwise::{
         device::DeviceError,
         driver::DriverError,
         load::LoadError,
+        phases::Structure,
         queue::QueueOptions,
         report::HangCause,
         residency::LimitedBy,
@@ -282,6 +284,38 @@ pub(crate) fn a_grid_is_as_large_as_the_share_of_the_gpu() {
         }) => assert_eq!((requested, capacity), (4, 3)),
         other => panic!("{other:?}"),
     }
+}
+
+// fault A1.3: what is asked for a residency and what is launched give one answer; the phases of a kernel run as launches instead.
+pub(crate) fn a_gpu_without_cooperative_launches_says_so_beforehand() {
+    if !on_a_gpu_like("a_gpu_without_cooperative_launches_says_so_beforehand", "coop=0") {
+        return;
+    }
+    let device = open("cuda:0,threads=32");
+    let mut steps = device.zeroed(1).unwrap();
+    let steps = steps.span_mut();
+    let kernel = Residuals { together: true, steps };
+    let residency = device.grid_residency(&kernel);
+    assert_eq!(
+        (residency.blocks(), residency.limited_by),
+        (0, LimitedBy::NoCooperativeLaunch)
+    );
+    match queue(&device).launch_cooperative(Blocks::Exactly(1), kernel) {
+        Err(LaunchError::NotResident {
+            capacity: 0,
+            limited_by: LimitedBy::NoCooperativeLaunch,
+            ..
+        }) => {}
+        other => panic!("{other:?}"),
+    }
+    let (mut next, mut log) = (device.zeroed(1).unwrap(), device.zeroed(30).unwrap());
+    let kernel = Log {
+        steps: 3,
+        next: next.span_mut(),
+        log: log.span_mut(),
+    };
+    let report = queue(&device).run(kernel, Strategy::Auto).unwrap();
+    assert_eq!((report.structure, report.steps), (Structure::Relaunch, 3));
 }
 
 pub(crate) fn devices_opened_twice_reach_each_others_buffers() {

@@ -457,6 +457,7 @@ gpu! {
     a_module_that_the_driver_refuses_says_why,
     a_gpu_whose_lanes_wait_for_each_other_is_refused,
     a_grid_is_as_large_as_the_share_of_the_gpu,
+    a_gpu_without_cooperative_launches_says_so_beforehand,
     devices_opened_twice_reach_each_others_buffers,
     there_is_one_among_all_devices,
 }

@@ -11,11 +11,13 @@ use super::{
     load::LoadError,
     phases::{Costs, CostsKey},
     queue::{Queue, QueueOptions},
-    residency::{Capacity, Limits, Residency},
+    residency::{Capacity, LimitedBy, Limits, Residency},
     stream::Stream,
     tasks::KeptMemory,
     trace::Tracer,
 };
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::host::CudaDevice;
 use crate::{
     Module,
     backend::{
@@ -25,8 +27,6 @@ use crate::{
     kernel::{GridKernel, Kernel},
     sync::{Arc, Mutex},
 };
-#[cfg(feature = "cuda")]
-use crate::{backend::cuda::host::CudaDevice, host::residency::LimitedBy};
 
 mod cpu_options;
 mod error;
@@ -335,7 +335,23 @@ impl Device {
 
     /// [`residency`](Self::residency) of a kernel that synchronises the grid.
     pub fn grid_residency<K: GridKernel>(&self, kernel: &K) -> Residency {
-        self.residency_of(Demand::of_grid(kernel))
+        let residency = self.residency_of(Demand::of_grid(kernel));
+        if self.takes_cooperative_launches() {
+            return residency;
+        }
+        Residency {
+            blocks_per_multiprocessor: 0,
+            limited_by: LimitedBy::NoCooperativeLaunch,
+            ..residency
+        }
+    }
+
+    fn takes_cooperative_launches(&self) -> bool {
+        match &self.inner.backend {
+            Backend::Cpu(_) | Backend::Check(_) => true,
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cuda) => cuda.is_cooperative(),
+        }
     }
 
     fn residency_of(&self, demand: Demand) -> Residency {
@@ -442,9 +458,8 @@ impl Device {
             placement,
             terms,
         )?;
-        #[cfg(feature = "cuda")]
-        if let (Some(plan), Some(cuda), Placement::Together) = (&plan, self.as_cuda(), placement)
-            && !cuda.is_cooperative()
+        if let (Some(plan), Placement::Together) = (&plan, placement)
+            && !self.takes_cooperative_launches()
         {
             return Err(LaunchError::NotResident {
                 kernel: plan.kernel,
