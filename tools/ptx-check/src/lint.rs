@@ -4,6 +4,7 @@
 //!   passes that do it do not run at the lowest level of optimisation, so each kernel is compiled at that, too, and has to have as
 //!   many barriers as there. Unrolled loops have more; each such kernel stands in the snapshot with both numbers, and a person
 //!   has looked at it.
+//! * **A vote or a shuffle copied likewise**: lanes of one warp then vote at different places. Counted like barriers.
 //! * **A read-modify-write without its order.** rustc drops the order of its own; ours spell order and scope.
 //! * **A generic access** in a kernel, where the compiler has lost that a pointer is to global memory.
 //! * **A symbol that nothing defines.**
@@ -83,14 +84,19 @@ fn has(instruction: &str, parts: &[&str]) -> bool {
     instruction.split('.').any(|part| parts.contains(&part))
 }
 
-fn barriers(function: &Function<'_>) -> usize {
+/// What threads do together: at barriers of the block, and in votes and shuffles of the warp.
+fn together(function: &Function<'_>) -> [usize; 2] {
     let is_barrier =
         |instruction: &str| ["bar", "barrier"].contains(&part(instruction, 0)) && part(instruction, 1) != "warp";
-    function
-        .instructions
-        .iter()
-        .filter(|(_, instruction)| is_barrier(instruction))
-        .count()
+    let is_of_warp = |instruction: &str| {
+        ["vote", "shfl", "match", "redux", "activemask"].contains(&part(instruction, 0))
+            || ["bar", "barrier"].contains(&part(instruction, 0)) && part(instruction, 1) == "warp"
+    };
+    let count = |is: &dyn Fn(&str) -> bool| {
+        let instructions = function.instructions.iter();
+        instructions.filter(|(_, instruction)| is(instruction)).count()
+    };
+    [count(&is_barrier), count(&is_of_warp)]
 }
 
 fn generic(function: &Function<'_>) -> usize {
@@ -102,30 +108,34 @@ fn generic(function: &Function<'_>) -> usize {
     accesses.filter(|(_, instruction)| !has(instruction, &SPACES)).count()
 }
 
-/// A line a kernel: barriers of the source, barriers as compiled, generic accesses.
+/// A line a kernel: barriers of the source and as compiled, the same of votes and shuffles, generic accesses.
 fn table(text: &str, plain: &str) -> String {
     let of_source: BTreeMap<_, _> = functions(plain)
         .iter()
-        .map(|f| (f.name.to_owned(), barriers(f)))
+        .map(|f| (f.name.to_owned(), together(f)))
         .collect();
     let mut rows: Vec<_> = functions(text)
         .iter()
         .filter(|function| function.is_entry)
         .map(|function| {
-            let source = of_source.get(function.name).copied().unwrap_or(0);
-            let compiled = barriers(function);
+            let source = of_source.get(function.name).copied().unwrap_or_default();
+            let compiled = together(function);
             let note = if source == compiled { "" } else { "  unrolled" };
             format!(
-                "{:<44} {source:>8} {compiled:>8} {:>8}{note}\n",
+                "{:<44} {:>8} {:>8} {:>8} {:>8} {:>8}{note}\n",
                 function.name,
+                source[0],
+                compiled[0],
+                source[1],
+                compiled[1],
                 generic(function)
             )
         })
         .collect();
     rows.sort();
     let heading = format!(
-        "{:<44} {:>8} {:>8} {:>8}\n",
-        "barriers of, and generic accesses", "source", "compiled", "generic"
+        "{:<44} {:>8} {:>8} {:>8} {:>8} {:>8}\n",
+        "barriers of, votes and shuffles of", "source", "compiled", "source", "compiled", "generic"
     );
     heading + &rows.concat()
 }
@@ -167,6 +177,18 @@ mod test {
         let twice = entry("\tbar.sync \t0;\n\t@%p1 bar.sync \t0;\n\tld.b32 \t%r1, [%rd1];");
         let table = table(&twice, &once);
         let row: Vec<_> = table.lines().nth(1).unwrap().split_whitespace().collect();
-        assert_eq!(row, ["k", "1", "2", "1", "unrolled"]);
+        assert_eq!(row, ["k", "1", "2", "0", "0", "1", "unrolled"]);
+    }
+
+    #[test]
+    fn copied_votes_and_shuffles_are_counted() {
+        let once = entry("\tshfl.sync.idx.b32 \t%r1|%p1, %r2, 0, 31, %r3;\n\tvote.sync.ballot.b32 \t%r4, %p1, -1;");
+        let twice = once.replace(
+            "\tvote",
+            "\t@%p2 vote.sync.ballot.b32 \t%r4, %p1, -1;\n\tbar.warp.sync \t-1;\n\tvote",
+        );
+        let table = table(&twice, &once);
+        let row: Vec<_> = table.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!(row, ["k", "0", "0", "2", "4", "0", "unrolled"]);
     }
 }
