@@ -398,6 +398,8 @@ macro_rules! conformance {
 
 conformance! {
     check_small = "check";
+    // fault A1.10: what runs on many multiprocessors runs on one.
+    check_alone = "check:mps=1,blocks=1";
     check_warps = "check:mps=2,blocks=2,threads=6,warp=4,order=random";
     cpu_alone = "cpu:blocks=1";
     cpu_solo = "cpu:blocks=2";
@@ -420,8 +422,6 @@ variants! {
     check_no_warps = "check:mps=2,blocks=1,threads=3,warp=1,order=random";
     // Warps as wide as a GPU's, the last of a block incomplete.
     check_wide_warps = "check:mps=2,blocks=1,threads=40,warp=32,order=random";
-    // One block of several threads, which follows nobody.
-    check_one_block = "check:mps=1,blocks=1,threads=6,warp=4,order=random";
     // More blocks than most inputs have tiles.
     cpu_many_blocks = "cpu:blocks=40";
 }
