@@ -71,7 +71,7 @@ pub struct Solver<'q> {
     why: WhyMethod,
     /// Whether another method may be tried.
     may_change: bool,
-    /// `None` where there is nothing to do: b = 0.
+    /// `None` where there is nothing to do: b = 0; and after a failure, until it is started again.
     iteration: Option<Iteration>,
     target: f64,
     max_steps: usize,
@@ -118,9 +118,21 @@ impl<'q> Solver<'q> {
         Ok(solver)
     }
 
+    /// Back to before the first step.
+    fn forget(&mut self) {
+        self.iteration = None;
+        self.residuals = vec![1.0];
+        self.status = if self.system.bb <= self.target {
+            Status::Converged
+        } else {
+            Status::Running
+        };
+    }
+
     /// Starts an iteration from x = 0.
     fn start(&mut self, method: Method) -> Result<(), SolveError> {
-        self.iteration = None;
+        self.forget();
+        self.method = method;
         let System {
             matrix,
             b,
@@ -128,15 +140,9 @@ impl<'q> Solver<'q> {
             ..
         } = &self.system;
         let (iteration, settled) = Iteration::new(self.queue, method, matrix, b, inverse_diagonal, self.run)?;
-        self.method = method;
         self.iteration = Some(iteration);
         self.settled = settled;
         self.queue.fill(self.outcome.span_mut(), 0);
-        self.residuals = vec![1.0];
-        self.status = Status::Running;
-        if self.system.bb <= self.target {
-            self.status = Status::Converged;
-        }
         Ok(())
     }
 
@@ -158,12 +164,16 @@ impl<'q> Solver<'q> {
     /// If no method was asked for and conjugate gradients find the matrix not positive definite, BiCGSTAB starts from scratch.
     ///
     /// # Errors
-    /// If the device fails.
+    /// If the device fails. What it leaves is of no step, so the method then begins again from x = 0, with the next call of this.
     pub fn advance(&mut self, steps: usize) -> Result<Progress, SolveError> {
         let mut left = steps;
         while left > 0 && self.progress().status == Status::Running {
             let before = self.steps();
-            self.run_once(left.min(self.max_steps - before).min(STEPS_A_RUN))?;
+            let done = self.run_once(left.min(self.max_steps - before).min(STEPS_A_RUN));
+            if done.is_err() {
+                self.forget();
+            }
+            done?;
             left -= self.steps() - before;
             if let Status::Broken(Breakdown::NotPositiveDefinite { step }) = self.status
                 && self.may_change
@@ -178,8 +188,11 @@ impl<'q> Solver<'q> {
 
     /// One run of the kernel.
     fn run_once(&mut self, limit: usize) -> Result<(), SolveError> {
+        if self.iteration.is_none() {
+            self.start(self.method)?;
+        }
         let Some(iteration) = &mut self.iteration else {
-            return Ok(());
+            unreachable!("it has just been started")
         };
         let before = self.residuals.len() - 1;
         let mut history = self.queue.device().zeroed::<f64>(limit)?;

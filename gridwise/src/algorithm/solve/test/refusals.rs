@@ -86,3 +86,33 @@ fn a_persistent_grid_that_does_not_fit_is_refused() {
     let error = refusal(&poisson(2), &[1.0; 4], SolveOptions::default().run(run));
     assert!(error.to_string().contains("conjugate_gradients"), "{error}");
 }
+
+#[test]
+fn a_solve_whose_run_failed_begins_again() {
+    // The clock is read at every 1024th barrier, in the middle of a step; short runs do not get there.
+    let options = QueueOptions::default().timeout(Duration::from_nanos(1));
+    let brief = Device::open("cpu:blocks=1").unwrap().queue_with(options);
+    let entries = (0..600_u32).flat_map(|row| {
+        let neighbours = [row.checked_sub(1), Some(row), Some(row + 1).filter(|&next| next < 600)];
+        neighbours.into_iter().flatten().map(move |column| {
+            let value = if column == row { 2.0 } else { -1.0 };
+            (row, column, value)
+        })
+    });
+    let (matrix, b) = (Csr::from_sorted_entries(600, 600, entries).unwrap(), uneven(600));
+    let options = SolveOptions::default().method(Method::BiCgStab).max_steps(250);
+    let options = options.run(Strategy::Persistent);
+    let mut solver = Solver::new(&brief, &matrix, &b, options).unwrap();
+    solver.advance(250).unwrap_err();
+    assert_eq!(
+        (solver.progress().status, solver.progress().steps),
+        (Status::Running, 0)
+    );
+    for _ in 0..5 {
+        solver.advance(50).unwrap();
+    }
+    let whole = solve(&queue("cpu:blocks=1"), &matrix, &b, options).unwrap();
+    let again = solver.finish().unwrap();
+    assert_eq!((again.status, again.steps), (Status::OutOfSteps, 250));
+    assert_eq!((again.x, again.residuals), (whole.x, whole.residuals));
+}
