@@ -319,6 +319,10 @@ pub(crate) fn endless_block_barriers_are_given_up(device: &Device) {
     assert_usable(&device.queue_with(options()));
 }
 
+pub(crate) fn the_longest_time_limit_is_one(device: &Device) {
+    assert_usable(&device.queue_with(QueueOptions::default().timeout(Duration::MAX)));
+}
+
 pub(crate) fn many_short_blocks_are_given_up(device: &Device) {
     if !crate::support::survives_failures(device) {
         return;

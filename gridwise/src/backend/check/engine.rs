@@ -329,7 +329,8 @@ impl Engine {
             next: Cell::new(None),
             arenas: arenas.iter().map(|(_, start)| *start).collect(),
             started,
-            deadline: plan.timeout.map(|timeout| started + timeout),
+            // One past the end of all clocks is none.
+            deadline: plan.timeout.and_then(|timeout| started.checked_add(timeout)),
         }
     }
 
