@@ -1,6 +1,7 @@
 //! Destructors of what scopes hold: they may panic and enqueue, and the scope still ends, in time and not before.
 
 use std::{
+    fmt,
     panic::{AssertUnwindSafe, catch_unwind, panic_any},
     sync::{
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -61,6 +62,37 @@ pub(crate) fn a_body_that_panics_waits_for_work_that_a_results_destructor_enqueu
     }));
     assert!(panicked.is_err());
     assert_eq!(done.load(SeqCst), 3);
+}
+
+/// Panics when it is dropped, whatever else goes on.
+#[derive(Debug)]
+struct AlwaysPanics;
+
+impl fmt::Display for AlwaysPanics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("always")
+    }
+}
+
+impl std::error::Error for AlwaysPanics {}
+
+impl Drop for AlwaysPanics {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+pub(crate) fn a_body_that_panics_lets_go_of_an_error_whose_destructor_panics(device: &Device) {
+    let queue = queue(device);
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        queue.scope(|scope| {
+            let _ticket = scope.enqueue(|_| Err::<(), _>(Error::other(AlwaysPanics)));
+            panic!("of the body");
+        })
+    }));
+    let payload = panicked.err().expect("the body panicked");
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"of the body"));
+    goes_on(&queue);
 }
 
 /// Panics when it is dropped.

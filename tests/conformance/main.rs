@@ -226,6 +226,7 @@ macro_rules! tests {
             destructors: [
                 a_scope_waits_for_work_that_a_results_destructor_enqueues,
                 a_body_that_panics_waits_for_work_that_a_results_destructor_enqueues,
+                a_body_that_panics_lets_go_of_an_error_whose_destructor_panics,
                 skipped_work_whose_destructor_panics_fails,
                 a_panic_whose_payload_panics_is_an_error,
                 results_whose_destructors_panic_are_failures_of_the_scope,

@@ -355,7 +355,14 @@ impl Queue {
         let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
         // Before the panic of the body goes on: what was enqueued borrows from the frames that it would leave.
         let failure = shared.finish();
-        let result = result.unwrap_or_else(|payload| resume_unwind(payload));
+        let result = match result {
+            Ok(result) => result,
+            Err(payload) => {
+                // Not while the panic goes on: a second one, from the destructor, would end the program.
+                let _ = caught(|| drop(failure));
+                resume_unwind(payload)
+            }
+        };
         match failure {
             Some(error) => Err(error),
             None => Ok(result),
