@@ -111,7 +111,7 @@ pub(crate) fn phases_run_in_order_and_steps_count_up(device: &Device) {
 
 pub(crate) fn a_run_stops_when_told_whatever_the_checks(device: &Device) {
     let queue = queue(device);
-    for check_every in [0, 1, 2, 3, 7, 100] {
+    for check_every in [0, 1, 2, 3, 7, 100, usize::MAX] {
         for steps in [1, 2, 3, 6, 7, 8] {
             let options = RunOptions::from(Strategy::Relaunch).check_every(check_every);
             let (log, done) = logged(&queue, steps, options);

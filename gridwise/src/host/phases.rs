@@ -137,10 +137,14 @@ impl Default for PhaseSettings {
     }
 }
 
+/// Steps that the host does not look at in between, at most.
+const MOST_UNSEEN: usize = 1024;
+
 impl Options<PhaseSettings> {
-    /// By relaunch, the host looks every that many steps whether the run is over; launches past the end do nothing. At least 1.
+    /// By relaunch, the host looks every that many steps whether the run is over; launches past the end do nothing. At least 1, and
+    /// at most 1024, so that a run that is over ends.
     pub fn check_every(mut self, steps: usize) -> Self {
-        self.own.check_every = steps.max(1);
+        self.own.check_every = steps.clamp(1, MOST_UNSEEN);
         self
     }
 }
