@@ -237,6 +237,7 @@ macro_rules! tests {
                 a_piece_that_waits_for_an_event_behind_it_is_told,
                 a_piece_may_wait_for_an_event_of_another_queue,
                 a_queue_used_inside_a_kernel_of_its_device_ends_the_launch,
+                a_kernel_that_waits_for_work_behind_its_launch_is_told,
                 a_launch_by_way_of_another_device_is_refused,
             ];
             phases: [

@@ -1,6 +1,6 @@
 //! Work that would wait for itself: on the queue it runs on, or inside a kernel of the queue's device. It is told so.
 
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 
 use gridwise::{
     Error,
@@ -154,6 +154,56 @@ pub(crate) fn a_queue_used_inside_a_kernel_of_its_device_ends_the_launch(device:
         }
     }
     assert!(launches.is_idle() && other.is_idle());
+}
+
+/// One thread waits for what comes after the launch.
+#[repr(C)]
+struct Waits<'a, 'scope> {
+    event: &'a Event,
+    ticket: &'a Mutex<Option<Ticket<'scope, ()>>>,
+    block: usize,
+}
+
+// SAFETY: it touches no memory of the device.
+unsafe impl Kernel for Waits<'_, '_> {
+    const NAME: &'static str = "waits";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        if acc.block_index() == self.block && acc.thread_index() == 0 {
+            let ticket = self.ticket.lock().unwrap().take().unwrap();
+            assert!(matches!(ticket.wait(), Err(Error::WaitsForItself)));
+            self.event.wait();
+        }
+    }
+}
+
+pub(crate) fn a_kernel_that_waits_for_work_behind_its_launch_is_told(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
+    let queue = queue(device);
+    let blocks = device.most_resident_blocks();
+    let event = &Event::new();
+    for block in 0..blocks {
+        let result = queue.scope(|scope| {
+            let (to_piece, from_host) = mpsc::channel();
+            let waits = scope.enqueue(move |queue| {
+                let ticket = &Mutex::new(Some(from_host.recv().unwrap()));
+                Ok(queue.launch(Blocks::Exactly(blocks), Waits { event, ticket, block })?)
+            });
+            scope.record(event);
+            to_piece.send(scope.enqueue(|_| Ok(()))).unwrap();
+            match waits.wait() {
+                Err(Error::Launch(LaunchError::Panicked { message, .. })) => {
+                    assert!(message.contains(&Error::WaitsForItself.to_string()), "{message}");
+                }
+                other => panic!("{other:?}"),
+            }
+        });
+        result.expect_err("the piece behind was skipped, and nobody took that");
+        assert!(event.is_complete());
+    }
 }
 
 /// A kernel that launches itself on another device, and there on the first one again.

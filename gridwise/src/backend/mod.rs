@@ -6,4 +6,4 @@ pub(crate) mod check;
 pub(crate) mod cpu;
 pub(crate) mod cuda;
 #[cfg(feature = "std")]
-mod nesting;
+pub(crate) mod nesting;

@@ -23,6 +23,7 @@ use crate::{
     backend::{
         check::{CheckDevice, model::Model},
         cpu::{self, CpuDevice},
+        nesting::{self, Number},
     },
     kernel::{GridKernel, Kernel},
     sync::{Arc, Mutex},
@@ -471,16 +472,21 @@ impl Device {
         Ok(plan)
     }
 
+    /// By what threads of the host know that they are in its kernels. `None` if those run on none.
+    #[inline]
+    pub(super) fn number(&self) -> Option<Number> {
+        match &self.inner.backend {
+            Backend::Cpu(cpu) => Some(cpu.number),
+            Backend::Check(check) => Some(check.number),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(_) => None,
+        }
+    }
+
     /// Whether the calling thread runs a kernel of this device.
     #[inline]
     pub(crate) fn runs_here(&self) -> bool {
-        match &self.inner.backend {
-            Backend::Cpu(cpu) => cpu.runs_here(),
-            Backend::Check(check) => check.runs_here(),
-            // Its kernels run on no thread of the host.
-            #[cfg(feature = "cuda")]
-            Backend::Cuda(_) => false,
-        }
+        self.number().is_some_and(nesting::is_inside)
     }
 
     /// An error on a thread that runs a kernel of this device: a launch from there would wait for itself.

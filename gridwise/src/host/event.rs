@@ -71,7 +71,8 @@ impl Event {
     /// What the recorded work did is visible after.
     ///
     /// # Panics
-    /// In work on a queue, if the recording stands behind that very work, so that the wait would never end.
+    /// In work on a queue, if the recording stands behind that very work, so that the wait would never end; and in a kernel of the
+    /// queue's device, if the recording is not complete.
     #[track_caller]
     pub fn wait(&self) {
         if let Err(error) = self.wait_for(self.latest(), None) {
@@ -111,7 +112,7 @@ impl Event {
         match state.lane_of(recording) {
             // Work on one lane is in order anyhow: here the wait came first, because two threads asked at once.
             Some(lane) if on.is_some_and(|on| Arc::ptr_eq(on, lane)) => return Ok(()),
-            Some(lane) if lane.has_turn() => return Err(Error::WaitsForItself),
+            Some(lane) if lane.waits_for_this_thread() => return Err(Error::WaitsForItself),
             _ => {}
         }
         while state.lane_of(recording).is_some() {

@@ -8,7 +8,10 @@ use std::{
     },
 };
 
-use crate::sync::{Arc, AtomicU64, AtomicUsize, Condvar, Mutex, lock};
+use crate::{
+    backend::nesting::{self, Number},
+    sync::{Arc, AtomicU64, AtomicUsize, Condvar, Mutex, lock},
+};
 
 /// The order of a queue's work: its blocking calls and the pieces of its scopes take turns.
 ///
@@ -25,6 +28,8 @@ pub(super) struct Lane {
     /// The lane for what work in a turn of this one asks of its own queue.
     inner: OnceLock<Arc<Lane>>,
     is_inner: bool,
+    /// The queue's device, if its kernels run on threads of the host.
+    device: Option<Number>,
 }
 
 /// Somebody has the turn.
@@ -35,12 +40,20 @@ const WAITING: u64 = 2;
 const PENDING: u64 = 1 << 32;
 
 impl Lane {
+    /// Of a queue of that device.
+    pub(super) fn of(device: Option<Number>) -> Self {
+        Self {
+            device,
+            ..Self::default()
+        }
+    }
+
     /// The lane for what work in a turn of this one asks of its own queue.
     pub(super) fn inner(&self) -> &Arc<Self> {
         self.inner.get_or_init(|| {
             Arc::new(Self {
                 is_inner: true,
-                ..Self::default()
+                ..Self::of(self.device)
             })
         })
     }
@@ -107,6 +120,12 @@ impl Lane {
         let mark = mark_of_this_thread();
         std::iter::successors(Some(self), |lane| lane.inner.get().map(Arc::as_ref))
             .any(|lane| lane.holder.load(Relaxed) == mark)
+    }
+
+    /// Whether what is on the lane and not done may wait for this thread to go on: the thread is inside the lane's work, or in a
+    /// kernel of the device, which may be a part of that work on any thread, and keeps other launches out.
+    pub(super) fn waits_for_this_thread(&self) -> bool {
+        self.has_turn() || self.device.is_some_and(nesting::is_inside)
     }
 
     /// Whether nothing runs or is enqueued. A lane inside another is used by work that runs.

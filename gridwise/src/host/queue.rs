@@ -79,8 +79,8 @@ impl QueueOptions {
 /// # Inside a kernel
 ///
 /// A kernel that used a queue of its own device would wait for itself. Launches and runs return [`LaunchError::Nested`],
-/// [`scope`](Self::scope) returns [`Error::InsideKernel`]; every other call that waits or copies panics, which ends the launch
-/// with [`LaunchError::Panicked`]. A kernel may use another device, whose workers do not know where they were called from: a kernel
+/// [`scope`](Self::scope) returns [`Error::InsideKernel`], and a ticket of it [`Error::WaitsForItself`], unless it is done; every
+/// other call that waits or copies panics, which ends the launch with [`LaunchError::Panicked`]. A kernel may use another device, whose workers do not know where they were called from: a kernel
 /// there must not come back to this device.
 ///
 /// [`Error::WaitsForItself`]: crate::Error::WaitsForItself
@@ -99,7 +99,8 @@ pub struct Queue {
 
 impl Queue {
     pub(crate) fn new(device: Device, options: QueueOptions) -> Self {
-        Self::on(Arc::default(), Arc::default(), device, options)
+        let lane = Lane::of(device.number());
+        Self::on(Arc::new(lane), Arc::default(), device, options)
     }
 
     fn on(lane: Arc<Lane>, stream: Arc<Stream>, device: Device, options: QueueOptions) -> Self {

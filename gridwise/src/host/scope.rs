@@ -149,9 +149,9 @@ impl<T> Ticket<'_, T> {
     ///
     /// # Errors
     /// The piece's own; or that it panicked, or was skipped after a failure before it. In work on the queue,
-    /// [`Error::WaitsForItself`] for a piece that comes after that very work.
+    /// [`Error::WaitsForItself`] for a piece that comes after that very work; in a kernel of its device, for one that is not done.
     pub fn wait(self) -> Result<T, Error> {
-        let in_front = self.lane.has_turn();
+        let in_front = self.lane.waits_for_this_thread();
         let mut state = lock(&self.shared.state);
         loop {
             if let Some(result) = lock(&self.slot.0).take() {

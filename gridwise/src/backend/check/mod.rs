@@ -107,7 +107,7 @@ pub(crate) struct Explored {
 
 /// A simulated device. Launches run on the thread that asks for them, one at a time.
 pub(crate) struct CheckDevice {
-    number: Number,
+    pub(crate) number: Number,
     model: Mutex<Model>,
     buffers: Arc<Mutex<Buffers>>,
     session: Mutex<Session>,
@@ -217,7 +217,7 @@ impl CheckDevice {
     #[track_caller]
     pub(crate) fn findings(&self) -> Vec<Finding> {
         assert!(
-            !self.runs_here(),
+            !nesting::is_inside(self.number),
             "the findings of a device were asked for from inside a kernel of it, before there are any; ask after the launch"
         );
         lock(&self.session).findings.clone()
@@ -294,11 +294,6 @@ impl CheckDevice {
         }))
     }
 
-    /// Whether this thread is inside a launch of this device.
-    pub(crate) fn runs_here(&self) -> bool {
-        nesting::is_inside(self.number)
-    }
-
     /// Runs a plain launch. The plan has been checked.
     pub(crate) fn launch<K: Kernel>(&self, plan: &LaunchPlan, kernel: K) -> Result<(), LaunchError> {
         let reserved = self.reserved(plan.threads);
@@ -333,7 +328,7 @@ impl CheckDevice {
         body: &dyn Fn(Check<'_>),
     ) -> Result<(), LaunchError> {
         let kernel = plan.kernel;
-        if self.runs_here() {
+        if nesting::is_inside(self.number) {
             return Err(LaunchError::Nested { kernel });
         }
         let model = self.model();

@@ -52,7 +52,7 @@ const SPIN_LOOKS: u32 = 1000;
 /// A pool of workers.
 #[derive(Debug)]
 pub(crate) struct CpuDevice {
-    number: Number,
+    pub(crate) number: Number,
     workers: Vec<Worker>,
     roster: Roster,
     looks: u32,
@@ -121,12 +121,6 @@ impl CpuDevice {
                 );
         }
         Ok(device)
-    }
-
-    /// Whether the calling thread is inside a kernel of this device.
-    #[inline]
-    pub(crate) fn runs_here(&self) -> bool {
-        nesting::is_inside(self.number)
     }
 
     /// Runs a plain launch. The plan has been checked.
@@ -220,7 +214,7 @@ impl CpuDevice {
         body: impl Fn(&Work<'_, K, G>, usize),
     ) -> Result<(), LaunchError> {
         debug_assert!(
-            !self.runs_here(),
+            !nesting::is_inside(self.number),
             "the queue refuses a launch that would wait for itself"
         );
         let asked_at = self.tracer.as_ref().map(Tracer::now);
