@@ -376,6 +376,7 @@ macro_rules! algorithms {
             sort: [
                 keys_are_sorted_for_every_length,
                 wide_keys_are_sorted,
+                a_grid_without_frames_does_all_the_work,
                 sorted_reversed_and_equal_keys_are_sorted,
                 keys_that_differ_in_few_bits_are_sorted,
                 floats_are_in_total_order,

@@ -472,6 +472,23 @@ impl Device {
         Ok(plan)
     }
 
+    /// [`plan`](Self::plan), for work that there is whatever the grid's frames: without any it has one block.
+    pub(super) fn plan_all_the_same(
+        &self,
+        demand: Demand,
+        grid: Grid,
+        placement: Placement,
+        terms: Terms,
+    ) -> Result<LaunchPlan, LaunchError> {
+        if let Some(plan) = self.plan(demand, grid, placement, terms)? {
+            return Ok(plan);
+        }
+        match self.plan(demand, grid.of_one_block(), placement, terms)? {
+            Some(plan) => Ok(plan),
+            None => unreachable!("a grid of one block is a launch"),
+        }
+    }
+
     /// By what threads of the host know that they are in its kernels. `None` if those run on none.
     #[inline]
     pub(super) fn number(&self) -> Option<Number> {

@@ -82,6 +82,16 @@ enum Size {
     Blocks(Blocks),
 }
 
+impl Grid {
+    /// One block, of as many threads.
+    pub(super) fn of_one_block(self) -> Self {
+        Self {
+            size: Size::Blocks(Blocks::Exactly(1)),
+            ..self
+        }
+    }
+}
+
 impl From<Frames> for Grid {
     fn from(frames: Frames) -> Self {
         Self {

@@ -313,24 +313,27 @@ impl Queue {
         Ok((structure, Reason::Boundary { barrier, launch }))
     }
 
-    /// The grid that a run would have: for buffers with an element a block. `None` if it would have no blocks.
-    pub(crate) fn settle<P: Phased>(&self, phases: &P, options: RunOptions) -> Result<Option<Settled>, LaunchError> {
+    /// The grid that a run would have, which has at least one block: for buffers with an element a block.
+    pub(crate) fn settle<P: Phased>(&self, phases: &P, options: RunOptions) -> Result<Settled, LaunchError> {
+        let plan = |placement| {
+            let demand = demand_of(phases);
+            self.device()
+                .plan_all_the_same(demand, options.grid, placement, self.terms())
+        };
         let plan = match options.strategy {
-            Strategy::Relaunch => self.plan_phases(phases, options, Placement::AsIfTogether),
-            Strategy::Persistent => self.plan_phases(phases, options, Placement::Together),
-            Strategy::Auto => match self.plan_phases(phases, options, Placement::Together) {
-                Err(LaunchError::NotResident { .. }) => self.plan_phases(phases, options, Placement::AsIfTogether),
+            Strategy::Relaunch => plan(Placement::AsIfTogether),
+            Strategy::Persistent => plan(Placement::Together),
+            Strategy::Auto => match plan(Placement::Together) {
+                Err(LaunchError::NotResident { .. }) => plan(Placement::AsIfTogether),
                 plan => plan,
             },
         };
-        Ok(plan?.map(|plan| {
-            let LaunchPlan { blocks, threads, .. } = plan;
-            Settled {
-                options: options.grid(Blocks::Exactly(blocks).threads(threads)),
-                blocks,
-                threads,
-            }
-        }))
+        let LaunchPlan { blocks, threads, .. } = plan?;
+        Ok(Settled {
+            options: options.grid(Blocks::Exactly(blocks).threads(threads)),
+            blocks,
+            threads,
+        })
     }
 
     fn plan_phases<P: Phased>(
@@ -339,14 +342,8 @@ impl Queue {
         options: RunOptions,
         placement: Placement,
     ) -> Result<Option<LaunchPlan>, LaunchError> {
-        // SAFETY: `Phased` allows copies, and this one is only asked for its needs.
-        let phases = unsafe { duplicate(phases) };
-        let form = PersistentForm {
-            phases,
-            record: SpanMut::new(&mut []),
-        };
         self.device()
-            .plan(Demand::of_grid(&form), options.grid, placement, self.terms())
+            .plan(demand_of(phases), options.grid, placement, self.terms())
     }
 
     fn run_persistent<P: Phased>(&self, phases: P, options: RunOptions, reason: Reason) -> Result<RunReport, Error> {
@@ -488,6 +485,14 @@ impl Queue {
         let word = step % 2;
         Ok(self.elements(words.span().range(word..=word))?[0])
     }
+}
+
+fn demand_of<P: Phased>(phases: &P) -> Demand {
+    Demand::of_grid(&PersistentForm {
+        // SAFETY: `Phased` allows copies, and this one is only asked for its needs.
+        phases: unsafe { duplicate(phases) },
+        record: SpanMut::new(&mut []),
+    })
 }
 
 fn nothing(structure: Structure, reason: Reason) -> RunReport {

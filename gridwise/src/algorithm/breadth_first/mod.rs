@@ -183,7 +183,8 @@ impl Graph {
                 frontiers: [even.span_mut(), odd.span_mut()],
                 words: self.words.span_mut(),
             };
-            report = queue.run(levels, options)?;
+            let settled = queue.settle(&levels, options.into()).map_err(Error::from)?;
+            report = queue.run(levels, settled.options)?;
         }
         Ok(Search {
             levels: queue.download(&self.levels)?,

@@ -129,9 +129,7 @@ fn count<T: Pod>(
             groups: 0,
         },
     };
-    let Some(settled) = queue.settle(&kernel, options)? else {
-        return Ok(RunReport::nothing_to_do());
-    };
+    let settled = queue.settle(&kernel, options)?;
     let Settled { blocks, threads, .. } = settled;
     kernel.tables = tables(
         bins,
@@ -140,9 +138,7 @@ fn count<T: Pod>(
         device.free_shared_bytes(threads),
     );
     // Shared memory may leave room for fewer blocks.
-    let Some(settled) = queue.settle(&kernel, options)? else {
-        return Ok(RunReport::nothing_to_do());
-    };
+    let settled = queue.settle(&kernel, options)?;
     let Tables { of_thread, groups, .. } = kernel.tables;
     let most = settled.blocks * if of_thread > 0 { settled.threads } else { 1 };
     kernel.tables.groups = groups.min(most);

@@ -73,9 +73,6 @@ pub enum SolveError {
         /// The diagonal entry, 0 if it is missing.
         value: f64,
     },
-    /// The grid has no blocks, so nothing would ever be done.
-    #[error("the grid to run on has no blocks")]
-    EmptyGrid,
     /// The device failed.
     #[error(transparent)]
     Runtime(#[from] Error),

@@ -50,7 +50,7 @@ impl Iteration {
             Self::ConjugateGradients(cg) => queue.settle(&cg.kernel(view), run)?,
             Self::BiCgStab(bicgstab) => queue.settle(&bicgstab.kernel(view), run)?,
         };
-        let Settled { options, blocks, .. } = settled.ok_or(SolveError::EmptyGrid)?;
+        let Settled { options, blocks, .. } = settled;
         match &mut iteration {
             Self::ConjugateGradients(cg) => cg.rows.cut(queue, blocks)?,
             Self::BiCgStab(bicgstab) => bicgstab.rows.cut(queue, blocks)?,

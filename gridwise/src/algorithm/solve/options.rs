@@ -66,7 +66,7 @@ impl SolveOptions {
         self
     }
 
-    /// Strategy and grid. The grid has to have a block; one that cannot be resident is run by relaunch.
+    /// Strategy and grid. A grid without frames has one block; one that cannot be resident is run by relaunch.
     pub fn run(mut self, run: impl Into<RunOptions>) -> Self {
         self.run = run.into();
         self

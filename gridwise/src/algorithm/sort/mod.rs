@@ -142,14 +142,10 @@ fn run<K: SortKey, V: Pod>(
         varying: varying.span_mut(),
         warps: 1,
     };
-    let Some(settled) = queue.settle(&kernel, options)? else {
-        return Ok(RunReport::nothing_to_do());
-    };
+    let settled = queue.settle(&kernel, options)?;
     kernel.warps = settled.threads.div_ceil(device.warp_size());
     // Shared memory may leave room for fewer blocks.
-    let Some(settled) = queue.settle(&kernel, options)? else {
-        return Ok(RunReport::nothing_to_do());
-    };
+    let settled = queue.settle(&kernel, options)?;
     let blocks = settled.blocks.min(len.div_ceil(KEYS_A_BLOCK));
     let mut counts = device.zeroed(blocks * DIGITS)?;
     let (mut more_keys, mut more_values) = (

@@ -157,16 +157,10 @@ impl Queue {
     }
 
     fn plan_tasks<P: Tasks>(&self, tasks: &P, options: TaskOptions<'_>) -> Result<LaunchPlan, TaskFailure> {
-        let plan = |grid| {
-            self.device()
-                .plan(demand_of(tasks), grid, Placement::AsIfTogether, self.terms())
-        };
-        // Frames without an index: one block, because there are tasks all the same.
-        let one = || plan(Blocks::Exactly(1).into());
-        match plan(options.grid)?.map_or_else(one, |plan| Ok(Some(plan)))? {
-            Some(plan) => Ok(plan),
-            None => unreachable!("a grid of one block is a launch"),
-        }
+        let (demand, terms) = (demand_of(tasks), self.terms());
+        Ok(self
+            .device()
+            .plan_all_the_same(demand, options.grid, Placement::AsIfTogether, terms)?)
     }
 }
 
