@@ -267,6 +267,7 @@ macro_rules! tests {
                 every_task_is_run_once,
                 every_seed_is_run_once,
                 no_seeds_are_no_launch,
+                a_spawn_that_panics_has_made_no_task,
                 generations_are_launches,
                 blocks_without_tasks_wait_for_them,
                 sleeping_blocks_are_woken,

@@ -1,6 +1,9 @@
 //! Tasks that make tasks: each is run once, or comes back with the error, whatever the grid, the order and the room for them.
 
-use std::time::Duration;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use gridwise::{
     host::{
@@ -441,5 +444,43 @@ pub(crate) fn auto_says_how_it_runs_tasks_and_why(device: &Device) {
         let report = queue.run_tasks(meet, &[0, 1], options).unwrap();
         assert_eq!((report.structure, report.launches), (Structure::Relaunch, 1));
         assert_eq!(report.reason, Reason::OneGeneration);
+    }
+}
+
+/// Every thread tries to make more tasks than all may together, and does not mind the panic.
+#[repr(C)]
+struct Insists<'a> {
+    runs: SpanMut<'a, u32>,
+}
+
+// SAFETY: the count is atomic.
+unsafe impl Tasks for Insists<'_> {
+    const NAME: &'static str = "insists";
+    type Task = u32;
+    type Shared = ();
+    const MOST_SPAWNS: usize = 2;
+
+    fn run<A: Acc>(self, acc: A, _: (), below: u32, spawner: Spawner<'_, '_, u32>) {
+        if acc.thread_index() == 0 {
+            self.runs.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
+        }
+        for _ in 0..if below > 0 { 3 } else { 0 } {
+            let _ = catch_unwind(AssertUnwindSafe(|| spawner.spawn(acc, below - 1)));
+        }
+    }
+}
+
+pub(crate) fn a_spawn_that_panics_has_made_no_task(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
+    let queue = queue(device);
+    for grid in task_grids(device) {
+        let mut runs = device.zeroed(1).unwrap();
+        let kernel = Insists { runs: runs.span_mut() };
+        queue
+            .run_tasks(kernel, &[2], TaskOptions::default().grid(grid))
+            .unwrap();
+        assert_eq!(queue.download(&runs).unwrap(), [1 + 2 + 4], "{grid:?}");
     }
 }

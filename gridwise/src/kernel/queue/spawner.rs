@@ -32,13 +32,17 @@ impl<T: Pod> Spawner<'_, '_, T> {
     pub fn spawn<A: Acc>(self, acc: A, task: T) {
         let queue = self.queue;
         let at = acc.block() * record::WORDS + record::END;
+        let word = queue.records.atomic(at).scoped::<scope::Block>();
         let end = if acc.threads() == 1 {
             queue.records.get(acc, at)
         } else {
-            let word = queue.records.atomic(at).scoped::<scope::Block>();
             word.fetch_add(acc, 1, Ordering::Relaxed)
         };
         if end - queue.word(acc, record::BASE) >= queue.rules.most_spawns {
+            if acc.threads() > 1 {
+                // The task may catch the panic, and end well. Who else adds meanwhile finds no place either.
+                word.fetch_sub(acc, 1, Ordering::Relaxed);
+            }
             too_many_spawns(queue.rules.most_spawns)
         }
         queue.local.set(acc, queue.place(acc, end), task);
