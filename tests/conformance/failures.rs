@@ -1,6 +1,12 @@
 //! Failures while a launch runs: who is named, who is released, and that the device stays usable.
 
-use std::{panic::panic_any, thread, time::Duration};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind},
+    sync::Mutex,
+    thread,
+    time::Duration,
+};
 
 use gridwise::{
     host::{
@@ -380,4 +386,44 @@ pub(crate) fn errors_name_the_kernel(device: &Device) {
         let text = error.unwrap_err().to_string();
         assert!(text.contains("`forlorn`"), "{text}");
     }
+}
+
+/// Keeps what threads leave a launch with that has failed elsewhere, and throws it in the next.
+#[repr(C)]
+struct Rethrows<'a> {
+    kept: &'a Mutex<Option<Box<dyn Any + Send>>>,
+    fails: bool,
+}
+
+// SAFETY: it touches no memory of the device; who has left the launch meets nobody any more.
+unsafe impl GridKernel for Rethrows<'_> {
+    const NAME: &'static str = "rethrows";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        if !self.fails {
+            let kept = self.kept.lock().unwrap().take();
+            if let Some(payload) = kept {
+                resume_unwind(payload)
+            }
+        } else if acc.block_index() == 0 && acc.thread_index() == 0 {
+            panic!("on purpose")
+        } else if let Err(payload) = catch_unwind(AssertUnwindSafe(|| acc.sync_grid())) {
+            *self.kept.lock().unwrap() = Some(payload);
+        }
+    }
+}
+
+pub(crate) fn a_thread_that_leaves_a_launch_that_has_not_failed_fails_it(device: &Device) {
+    if !crate::support::runs_host_kernels(device) {
+        return;
+    }
+    let Some(blocks) = several_blocks(device) else { return };
+    let (queue, kept) = (queue(device), &Mutex::new(None));
+    for fails in [true, false] {
+        let result = queue.launch_cooperative(Blocks::Exactly(blocks), Rethrows { kept, fails });
+        assert!(matches!(result, Err(LaunchError::Panicked { .. })), "{result:?}");
+        assert_eq!(kept.lock().unwrap().is_some(), fails);
+    }
+    assert_usable(&queue);
 }

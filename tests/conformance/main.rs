@@ -400,6 +400,7 @@ macro_rules! algorithms {
                 endless_block_barriers_are_given_up,
                 many_short_blocks_are_given_up,
                 the_longest_time_limit_is_one,
+                a_thread_that_leaves_a_launch_that_has_not_failed_fails_it,
                 an_index_out_of_bounds_is_an_error,
                 errors_name_the_kernel,
             ];

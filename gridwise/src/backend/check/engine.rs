@@ -509,7 +509,8 @@ impl Engine {
         let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(acc))) else {
             return;
         };
-        if payload.is::<Abandoned>() {
+        // What a thread has left another launch with may be kept, and thrown anew.
+        if payload.is::<Abandoned>() && self.is_over() {
             return;
         }
         match payload.downcast::<OutOfBounds>() {

@@ -237,7 +237,8 @@ impl<'a> Flight<'a> {
 
     /// What a thread's unwinding means: its own panic, or that it left.
     pub(super) fn caught(&self, payload: Box<dyn Any + Send>, block: usize, thread: usize) {
-        if !payload.is::<Aborted>() {
+        // What a thread has left another launch with may be kept, and thrown anew.
+        if !(payload.is::<Aborted>() && self.is_aborted()) {
             self.abort(Failure::Panicked {
                 block,
                 thread,
