@@ -90,7 +90,7 @@ pub(crate) fn a_body_that_panics_lets_go_of_an_error_whose_destructor_panics(dev
             panic!("of the body");
         })
     }));
-    let payload = panicked.err().expect("the body panicked");
+    let payload = panicked.expect_err("the body panicked");
     assert_eq!(payload.downcast_ref::<&str>(), Some(&"of the body"));
     goes_on(&queue);
 }
