@@ -314,6 +314,8 @@ macro_rules! tests {
                 endless_rounds_are_given_up,
                 endless_block_barriers_are_given_up,
                 many_short_blocks_are_given_up,
+                the_longest_time_limit_is_one,
+                a_thread_that_leaves_a_launch_that_has_not_failed_fails_it,
                 an_index_out_of_bounds_is_an_error,
                 errors_name_the_kernel,
             ];
@@ -385,24 +387,6 @@ macro_rules! algorithms {
                 equal_keys_keep_the_order_of_their_values,
                 elements_are_sorted_by_a_key_that_they_hold,
                 a_part_of_a_buffer_is_sorted,
-            ];
-            failures: [
-                a_panic_names_block_thread_and_message,
-                a_panic_releases_a_block_barrier,
-                a_panic_releases_a_grid_barrier,
-                a_panic_releases_a_wait,
-                a_panic_releases_threads_that_sleep,
-                a_panic_whose_payload_panics_ends_the_launch,
-                every_block_waiting_for_one_that_never_starts_is_reported,
-                a_wait_that_nobody_ends_is_reported,
-                a_time_limit_names_barrier_and_round,
-                endless_rounds_are_given_up,
-                endless_block_barriers_are_given_up,
-                many_short_blocks_are_given_up,
-                the_longest_time_limit_is_one,
-                a_thread_that_leaves_a_launch_that_has_not_failed_fails_it,
-                an_index_out_of_bounds_is_an_error,
-                errors_name_the_kernel,
             ];
         }
     };
