@@ -346,7 +346,7 @@ impl Engine {
             let next = self.next.take().or_else(|| self.state.borrow_mut().pick());
             let Some(slot) = next else {
                 let mut state = self.state.borrow_mut();
-                if !(state.wake_spinners() || state.go_on()) {
+                if !(state.let_somebody_go_on(self) || state.go_on()) {
                     break Ok(());
                 }
                 continue;
@@ -574,7 +574,7 @@ impl Engine {
             state.spin(self, slot);
         }
         let mut next = state.pick();
-        if next.is_none() && state.wake_spinners() {
+        if next.is_none() && state.let_somebody_go_on(self) {
             next = state.pick();
         }
         drop(state);
@@ -782,6 +782,11 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Nobody can run: lanes go on that nobody holds up any more, else those that spin. `false` if there are none of either.
+    fn let_somebody_go_on(&mut self, engine: &Engine) -> bool {
+        (engine.model.lock_step && self.release_stranded(engine)) || self.wake_spinners()
     }
 
     /// Nobody else can run: those that spin go on, in case they give up by themselves. `false` if none is left that has not
