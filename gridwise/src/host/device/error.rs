@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::host::driver::DriverError;
 
 /// A device could not be opened.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum DeviceError {
     /// No such kind of device.
@@ -125,3 +125,5 @@ pub enum DeviceError {
         source: std::io::Error,
     },
 }
+
+crate::host::error::debug_as_display!(DeviceError);
