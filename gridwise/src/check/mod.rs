@@ -30,7 +30,7 @@
 //! ```
 //!
 //! [`model`] runs a closure many times, each time on a fresh device with another schedule: who runs when, which of the values
-//! that an atomic word had a load returns. Faults are judged by the order of events, never by the outcome, so most show in the
+//! that an atomic word had a load returns, and in every other one index maps [deal out](Dealing) contiguous parts, as on a CPU. Faults are judged by the order of events, never by the outcome, so most show in the
 //! first schedule. Each [`Finding`] names both places, the order that is missing, and a token: with `GRIDWISE_CHECK_REPLAY` set
 //! to it, the same test runs that one schedule. `GRIDWISE_CHECK_SCHEDULES` sets how many schedules are tried.
 //!
@@ -77,7 +77,7 @@ mod report;
 #[cfg(test)]
 mod test;
 
-pub use crate::backend::check::model::{BlockOrder, Model, Schedule};
+pub use crate::backend::check::model::{BlockOrder, Dealing, Model, Schedule};
 pub use builder::{Builder, Explore};
 pub use finding::{Finding, Findings, Kind};
 pub use report::Report;

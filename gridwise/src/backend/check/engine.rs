@@ -20,7 +20,7 @@ use super::{
     acc::Check,
     coverage::Coverage,
     memory::{Extent, Memory, ThreadClock, clock::ThreadId},
-    model::{BlockOrder, Model},
+    model::{BlockOrder, Dealing, Model},
     progress::Progress,
     promise::{LeftOver, WordPromised},
     scheduler::{Candidate, Scheduler, Step},
@@ -257,6 +257,8 @@ pub(super) struct Engine {
     pub(super) grid: Option<GridState>,
     /// Whether this launch is one of several that are one run.
     pub(super) in_run: bool,
+    /// Whether index maps deal out contiguous parts.
+    pub(super) contiguous: bool,
     pub(super) state: RefCell<State>,
     /// The thread that runs unwinds.
     pub(super) abandoned: Cell<bool>,
@@ -295,6 +297,11 @@ impl Engine {
             model,
             grid,
             in_run: plan.run.is_some(),
+            contiguous: match model.dealing {
+                Dealing::InTurn => scheduler.deals_contiguously(),
+                Dealing::Strided => false,
+                Dealing::Contiguous => true,
+            },
             state: RefCell::new(State {
                 threads: Vec::new(),
                 seats: seats.collect(),

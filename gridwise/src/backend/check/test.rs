@@ -1,7 +1,7 @@
 //! What the simulated device itself does.
 
 use crate::{
-    check::{Builder, Model},
+    check::{Builder, Dealing, Explore, Kind, Model},
     prelude::*,
 };
 
@@ -47,5 +47,59 @@ fn a_lane_that_gives_up_looking_does_not_hold_up_its_warp_for_ever() {
                 .launch(Blocks::Resident, Looks { word, briefly })
                 .unwrap();
         });
+    }
+}
+
+/// Two frames of different length in one tile: whose element is written next depends on how a frame is dealt out.
+#[repr(C)]
+struct Reuses<'a> {
+    out: SpanMut<'a, u32>,
+}
+
+// SAFETY: the claim is wrong where frames are dealt out in contiguous parts: nothing parts the reads of one from the writes of the next.
+unsafe impl Kernel for Reuses<'_> {
+    const NAME: &'static str = "reuses";
+    type Shared = SharedArray<u32, 4>;
+
+    fn run<A: Acc>(self, acc: A, tile: Self::Shared) {
+        for frame in [0..4, 4..6] {
+            for i in acc.threads_in_block(0..frame.len()) {
+                tile.set(acc, i, 1);
+            }
+            for i in acc.threads_in_block(0..frame.len()) {
+                self.out.set(acc, frame.start + i, tile.get(acc, i));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_race_in_either_way_of_dealing_is_found() {
+    let explore = |dealing, explore| {
+        let mut model = Model::small();
+        (model.threads_per_block, model.dealing) = (2, dealing);
+        let report = Builder::new().model(model).explore(explore).schedules(2).run(|device| {
+            let mut out = device.zeroed(6).unwrap();
+            let _ = device
+                .queue()
+                .launch(Blocks::Exactly(1), Reuses { out: out.span_mut() });
+        });
+        report.findings.first().map(|finding| finding.kind)
+    };
+    let race = Some(Kind::SharedRace);
+    for how in [Explore::Random, Explore::Pct { depth: 2 }] {
+        assert_eq!(explore(Dealing::InTurn, how), race);
+        assert_eq!(explore(Dealing::Contiguous, how), race);
+        assert_eq!(explore(Dealing::Strided, how), None);
+    }
+    assert_eq!(explore(Dealing::Contiguous, Explore::Exhaustive), race);
+}
+
+#[test]
+fn a_model_is_what_its_text_says() {
+    for dealing in [Dealing::InTurn, Dealing::Strided, Dealing::Contiguous] {
+        let mut model = Model::small();
+        model.dealing = dealing;
+        assert_eq!(model.to_string().parse::<Model>().unwrap(), model);
     }
 }
