@@ -25,7 +25,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// `len` indices in frames of `frame`.
+    /// `len` indices in frames of `frame`. Of several dimensions: [`of`](Self::of).
     pub fn new(len: usize, frame: usize) -> Self {
         Self::of([len], [frame])
     }
