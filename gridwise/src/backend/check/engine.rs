@@ -595,7 +595,12 @@ impl Engine {
         }
     }
 
-    fn check_budget(&self) {
+    pub(super) fn has_failed(&self) -> bool {
+        self.state.borrow().failure.is_some()
+    }
+
+    /// Counts an operation, and gives the launch up if it has run for too long.
+    pub(super) fn check_budget(&self) {
         let mut state = self.state.borrow_mut();
         state.steps += 1;
         if state.steps > self.model.step_budget && state.failure.is_none() {
@@ -626,7 +631,8 @@ impl Engine {
         let interrupts = {
             let mut state = self.state.borrow_mut();
             state.steps += 1;
-            state.scheduler.interrupts()
+            // A loop of plain accesses ends, whatever the scheduler.
+            state.scheduler.interrupts() || state.steps > self.model.step_budget
         };
         if interrupts {
             self.point(yielder, slot, Step::Local);

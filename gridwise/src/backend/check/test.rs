@@ -1,5 +1,7 @@
 //! What the simulated device itself does.
 
+use std::{sync::mpsc, thread, time::Duration};
+
 use crate::{
     check::{Builder, Dealing, Explore, Kind, Model},
     prelude::*,
@@ -102,4 +104,77 @@ fn a_model_is_what_its_text_says() {
         model.dealing = dealing;
         assert_eq!(model.to_string().parse::<Model>().unwrap(), model);
     }
+}
+
+/// A thread that goes on for ever.
+#[repr(C)]
+struct Endless<'a> {
+    word: SpanMut<'a, u32>,
+    barriers: bool,
+}
+
+// SAFETY: one thread, in one block.
+unsafe impl Kernel for Endless<'_> {
+    const NAME: &'static str = "endless";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        loop {
+            if self.barriers {
+                acc.sync_block();
+            } else {
+                self.word.get(acc, 0);
+            }
+        }
+    }
+}
+
+/// A launch that does not end fails the test.
+fn bounded(work: impl FnOnce() + Send + 'static) {
+    let (ended, end) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        work();
+        let _ = ended.send(());
+    });
+    if end.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {
+        panic!("a launch does not end");
+    }
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_loop_without_end_by_a_block_of_one_thread_is_given_up() {
+    let schedulers = [
+        Explore::RoundRobin,
+        Explore::Random,
+        Explore::Pct { depth: 2 },
+        Explore::Exhaustive,
+    ];
+    for (explore, barriers) in schedulers.into_iter().flat_map(|how| [(how, false), (how, true)]) {
+        bounded(move || {
+            let mut model = Model::small();
+            (model.threads_per_block, model.step_budget) = (1, 1000);
+            let report = Builder::new().model(model).explore(explore).schedules(1).run(|device| {
+                let mut word = device.zeroed(1).unwrap();
+                let word = word.span_mut();
+                let _ = device.queue().launch(Blocks::Exactly(1), Endless { word, barriers });
+            });
+            let kinds: Vec<_> = report.findings.iter().map(|finding| finding.kind).collect();
+            assert_eq!(kinds, [Kind::StepBudget], "{explore:?}, barriers: {barriers}");
+        });
+    }
+}
+
+#[test]
+fn a_time_limit_ends_a_loop_of_barriers_of_one_thread() {
+    bounded(|| {
+        let options = QueueOptions::default().timeout(Duration::from_millis(20));
+        let device = Device::open("check:threads=1,steps=1000000000").unwrap();
+        let mut word = device.zeroed(1).unwrap();
+        let (word, barriers) = (word.span_mut(), true);
+        let result = device
+            .queue_with(options)
+            .launch(Blocks::Exactly(1), Endless { word, barriers });
+        assert!(matches!(result, Err(LaunchError::TimedOut { .. })), "{result:?}");
+    });
 }
