@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Why a scan was refused or failed.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum ScanError {
     /// The place for the result is not as long as the input.
@@ -32,6 +32,8 @@ pub enum ScanError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
 }
+
+crate::host::error::debug_as_display!(ScanError);
 
 /// Stores into `out[i]` what `input[0]` to `input[i]` combine to: one launch, which reads the input from memory once.
 ///

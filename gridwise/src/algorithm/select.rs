@@ -17,7 +17,7 @@ use crate::{
 mod test;
 
 /// Why a selection was refused or failed.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum SelectError {
     /// More elements are selected than there is room for. Those that fit are there, the first of them.
@@ -46,6 +46,8 @@ pub enum SelectError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
 }
+
+crate::host::error::debug_as_display!(SelectError);
 
 /// Stores the elements for which `predicate` holds into `out`, in order, and returns how many they are: one launch, which reads the input
 /// from memory once. The rest of `out` is not touched.

@@ -30,8 +30,8 @@
 //! ```
 //!
 //! [`model`] runs a closure many times, each time on a fresh device with another schedule: who runs when, which of the values
-//! that an atomic word had a load returns. Faults are judged by the order of events, never by the outcome, so most show in the
-//! first schedule. Each [`Finding`] names both places, the order that is missing, and a token: with `GRIDWISE_CHECK_REPLAY` set
+//! that an atomic word had a load returns; and in every other one index maps [deal out](Dealing) contiguous parts, as on a CPU.
+//! Faults are judged by the order of events, never by the outcome, so most show in the first schedule. Each [`Finding`] names both places, the order that is missing, and a token: with `GRIDWISE_CHECK_REPLAY` set
 //! to it, the same test runs that one schedule. `GRIDWISE_CHECK_SCHEDULES` sets how many schedules are tried.
 //!
 //! A kernel can promise more than order, and the device looks: that it stores every element once
@@ -39,12 +39,15 @@
 //! its start when the launch begins ([`promise_began_at`](crate::prelude::Atomic::promise_began_at)) and when it ends
 //! ([`promise_ends_at`](crate::prelude::Atomic::promise_ends_at)). The library's queues promise that nothing is left in them.
 //!
-//! Any program runs on such a device with `GRIDWISE_DEVICE=check`; [`Model`] says which options there are. A launch with faults
+//! Any program runs on such a device with `GRIDWISE_DEVICE=check`, and, as index maps deal out on a CPU, with `check:deal=contiguous`;
+//! [`Model`] says which options there are. A launch with faults
 //! then returns [`LaunchError::Faults`](crate::prelude::LaunchError::Faults), or, if there is but one fault and every device sees it
 //! (a panic, a deadlock), the error that every device gives; [`findings`] has the rest.
 //!
 //! # Limitations
 //!
+//! * Only the sizes that a test asks for are tried: a race that needs a shorter last frame, or two threads a block instead of four,
+//!   shows with those ([`Model::threads_per_block`]).
 //! * Loads do not return values from the future ("load buffering"). Otherwise loads lag behind, and stores and
 //!   read-modify-writes land late, as far as coherence and the order of events allow; compare-and-swaps take the newest value.
 //! * A word remembers its last eight values.
@@ -77,7 +80,7 @@ mod report;
 #[cfg(test)]
 mod test;
 
-pub use crate::backend::check::model::{BlockOrder, Model, Schedule};
+pub use crate::backend::check::model::{BlockOrder, Dealing, Model, Schedule};
 pub use builder::{Builder, Explore};
 pub use finding::{Finding, Findings, Kind};
 pub use report::Report;

@@ -52,7 +52,7 @@ enum Storage {
 }
 
 /// A buffer could not be allocated, or what was to be in it could not be copied.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 #[error("{}", self.text())]
 pub struct AllocationError {
@@ -63,6 +63,8 @@ pub struct AllocationError {
     /// What the driver of a GPU says, if it is not for want of memory.
     pub driver: Option<DriverError>,
 }
+
+crate::host::error::debug_as_display!(AllocationError);
 
 impl AllocationError {
     /// No memory for `len` elements.
@@ -84,7 +86,7 @@ impl AllocationError {
 }
 
 /// A copy does not fit.
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CopyError {
     /// Source and destination differ in length.
@@ -99,6 +101,8 @@ pub enum CopyError {
     #[error(transparent)]
     Driver(#[from] DriverError),
 }
+
+crate::host::error::debug_as_display!(CopyError);
 
 impl<T: Pod> Buffer<T> {
     pub(crate) fn zeroed(len: usize) -> Result<Self, AllocationError> {

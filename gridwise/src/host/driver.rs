@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 /// The driver of a GPU refused a call, or the GPU failed.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DriverError {
     /// A call failed.
@@ -37,3 +37,5 @@ pub enum DriverError {
         owner: Box<str>,
     },
 }
+
+crate::host::error::debug_as_display!(DriverError);

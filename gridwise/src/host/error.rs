@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    fmt, mem,
+    mem,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -16,7 +16,19 @@ use super::{
     load::LoadError,
 };
 
-/// Any error of this library. `Debug` is `Display`, which is what a program shows whose `main` returns it.
+/// `Debug` as `Display`, of errors: what `unwrap` shows, and a program whose `main` returns one.
+macro_rules! debug_as_display {
+    ($error:ty) => {
+        impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+pub(crate) use debug_as_display;
+
+/// Any error of this library. `Debug` is `Display`, as of each of them, which is what a program shows whose `main` returns it.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -69,11 +81,7 @@ pub enum Error {
     Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+debug_as_display!(Error);
 
 impl Error {
     /// Wraps an error of the program, to return it from a closure on a queue.
@@ -112,7 +120,10 @@ pub(crate) fn caught<R>(run: impl FnOnce() -> R) -> Result<R, String> {
 #[cfg(all(test, not(loom)))]
 mod test {
     use super::*;
-    use crate::prelude::*;
+    use crate::{
+        host::tasks::{TaskError, TaskFailure},
+        prelude::*,
+    };
 
     /// As `main` shows it.
     #[test]
@@ -122,5 +133,21 @@ mod test {
             shown.starts_with("there is no device `gpu`; there are `cpu`"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn an_error_that_is_unwrapped_says_what_to_do() {
+        let refused = Device::open("gpu").unwrap_err();
+        assert_eq!(format!("{refused:?}"), refused.to_string());
+        let nested = LaunchError::Nested { kernel: "inner" };
+        assert_eq!(format!("{nested:?}"), nested.to_string());
+    }
+
+    #[test]
+    fn an_error_of_many_tasks_is_one_line() {
+        let error = TaskError::before("walk", TaskFailure::Overflow { capacity: 2 }, &[7_u32; 10_000]);
+        let text = format!("{error:?}");
+        assert!(text.contains("TaskOptions") && text.contains("10000 tasks"), "{text}");
+        assert!(text.len() < 200, "{text}");
     }
 }

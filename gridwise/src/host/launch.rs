@@ -25,7 +25,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// `len` indices in frames of `frame`.
+    /// `len` indices in frames of `frame`. Of several dimensions: [`of`](Self::of).
     pub fn new(len: usize, frame: usize) -> Self {
         Self::of([len], [frame])
     }
@@ -117,7 +117,7 @@ impl From<Blocks> for Grid {
 ///
 /// Threads of the host leave a launch that has failed elsewhere by unwinding. In a program that is compiled with
 /// `panic = "abort"`, not only a panic but also a deadlock, a timeout or a fault ends the program.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum LaunchError {
     /// A grid without blocks was asked for.
@@ -291,6 +291,8 @@ pub enum LaunchError {
         findings: Findings,
     },
 }
+
+crate::host::error::debug_as_display!(LaunchError);
 
 impl LaunchError {
     /// Where the threads stood, if the launch ended because they could not go on, on whichever device.

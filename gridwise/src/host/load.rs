@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::driver::DriverError;
 
 /// A module of kernels could not be loaded.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The driver's compiler does not take the module.
@@ -42,3 +42,5 @@ pub enum LoadError {
     #[error(transparent)]
     Driver(#[from] DriverError),
 }
+
+crate::host::error::debug_as_display!(LoadError);

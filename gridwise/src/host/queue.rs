@@ -35,8 +35,12 @@ pub struct QueueOptions {
 impl QueueOptions {
     /// Gives up a launch that has run for that long: it ends with [`LaunchError::TimedOut`], which says where each thread stood.
     ///
-    /// Threads notice at barriers and in waits; one that computes for ever without either cannot be stopped. The time counts from
-    /// when the kernel starts: a launch that waits to be let in behind another on the same device is not given up for that.
+    /// Threads notice at barriers and in waits; one that computes for ever without either cannot be stopped, and a launch that ends
+    /// before its threads have noticed has ended well. On a CPU the block barrier of a block of one thread is nothing at all, and so
+    /// no such place.
+    ///
+    /// The time counts from when the kernel starts: a launch that waits to be let in behind another on the same device is not given
+    /// up for that.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.terms.timeout = Some(timeout);
         self
@@ -216,7 +220,7 @@ impl Queue {
         Ok(buffer)
     }
 
-    /// The elements of a buffer.
+    /// The elements of a buffer. Of a part of it: [`read`](Self::read).
     ///
     /// # Errors
     /// If there is no memory for them.

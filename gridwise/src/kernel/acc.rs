@@ -103,6 +103,12 @@ pub trait Acc: Hardware {
     }
 
     /// The indices of `domain` that this thread works on, of all threads of the grid.
+    ///
+    /// Which they are depends on the domain as a whole: who owns an element in one domain need not own it in another, be it only
+    /// longer by one, so that a barrier belongs between the two.
+    ///
+    /// In several dimensions, what a loop computes from the outer indices is computed anew for each index; with
+    /// [`runs_in_grid`](Self::runs_in_grid) it is computed once a row, and simple bodies become several times as fast on a CPU.
     #[inline(always)]
     fn threads_in_grid<D: Domain>(self, domain: D) -> D::Walk<Self::Deal> {
         domain.walk(
@@ -112,7 +118,8 @@ pub trait Acc: Hardware {
         )
     }
 
-    /// The indices of `domain` that this thread works on, of the threads of its block.
+    /// The indices of `domain` that this thread works on, of the threads of its block; see
+    /// [`threads_in_grid`](Self::threads_in_grid).
     #[inline(always)]
     fn threads_in_block<D: Domain>(self, domain: D) -> D::Walk<Self::Deal> {
         domain.walk(self, self.thread(), self.threads())
@@ -184,7 +191,11 @@ pub trait Acc: Hardware {
     }
 
     /// Combines the values of all threads of the block, in the order of their indices; every thread gets the same bits. A block
-    /// barrier. `op` has to be associative; it need not be commutative. `T` has at most 64 bytes.
+    /// barrier. `op` has to be associative; it need not be commutative. `T` has at most 64 bytes; several numbers are an array, or a
+    /// struct of one's own (see [`Buffer`](crate::prelude::Buffer)), as tuples are no plain data.
+    ///
+    /// [`f32::max`] and `min` skip what is no number: an error estimate combined by them looks small where everything is NaN.
+    /// Count such values along with it, or combine by a comparison that keeps them.
     #[inline(always)]
     #[track_caller]
     fn reduce_block<T: Pod>(self, value: T, op: impl Fn(T, T) -> T) -> T {
@@ -301,7 +312,7 @@ pub trait GridAcc: Acc + GridHardware {
     }
 
     /// A grid barrier that also combines the values of all threads of the grid, in the order of block and thread; every thread
-    /// gets the same bits. `op` has to be associative; it need not be commutative. `T` has at most 64 bytes.
+    /// gets the same bits. `op` and `T` are as for [`reduce_block`](Acc::reduce_block).
     ///
     /// The result is deterministic for a given number of blocks and threads.
     #[inline(always)]

@@ -8,6 +8,11 @@ use core::{iter::FusedIterator, ops::Range};
 use super::hardware::{Deal, Hardware, Sealed};
 
 /// What index maps run over: `Range<usize>`, or `[Range<usize>; N]` for `N` dimensions.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no index domain",
+    label = "no domain",
+    note = "a domain is a range from start to end, `0..n` with `n: usize`, or an array of such, `[0..rows, 0..columns]`"
+)]
 pub trait Domain: Clone + Sealed {
     /// One index: `usize`, or `[usize; N]`.
     type Index;

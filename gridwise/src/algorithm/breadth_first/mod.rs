@@ -51,7 +51,7 @@ pub struct Graph {
 }
 
 /// Why a search was refused or failed. Vertices count from 0.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum SearchError {
     /// The matrix is not square.
@@ -80,6 +80,8 @@ pub enum SearchError {
     #[error(transparent)]
     Runtime(#[from] Error),
 }
+
+crate::host::error::debug_as_display!(SearchError);
 
 impl From<AllocationError> for SearchError {
     fn from(error: AllocationError) -> Self {

@@ -9,7 +9,7 @@ use crate::host::{
 };
 
 /// Why a solve was refused or failed. Rows and columns count from 0 in the fields, from 1 in the texts.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum SolveError {
     /// The matrix is not square.
@@ -77,6 +77,8 @@ pub enum SolveError {
     #[error(transparent)]
     Runtime(#[from] Error),
 }
+
+crate::host::error::debug_as_display!(SolveError);
 
 impl From<AllocationError> for SolveError {
     fn from(error: AllocationError) -> Self {

@@ -53,7 +53,7 @@ use crate::{
 const KEYS_A_BLOCK: usize = 2 * DIGITS;
 
 /// Why keys were not sorted. They are as they were, unless the device failed.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum SortError {
     /// There is not one value for each key.
@@ -74,6 +74,8 @@ pub enum SortError {
     #[error(transparent)]
     Runtime(#[from] Error),
 }
+
+crate::host::error::debug_as_display!(SortError);
 
 impl From<AllocationError> for SortError {
     fn from(error: AllocationError) -> Self {

@@ -34,7 +34,7 @@ pub struct Csr {
 }
 
 /// Entries that make no matrix.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CsrError {
     /// A row index that the matrix does not have.
@@ -89,6 +89,8 @@ pub enum CsrError {
         entries: usize,
     },
 }
+
+crate::host::error::debug_as_display!(CsrError);
 
 impl Csr {
     /// A matrix from its entries `(row, column, value)`, in the order of rows and, within a row, of columns.

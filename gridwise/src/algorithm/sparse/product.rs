@@ -47,7 +47,7 @@ pub struct DeviceCsr {
 }
 
 /// Why a product was refused or failed.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum ProductError {
     /// The vector does not fit the matrix.
@@ -73,6 +73,8 @@ pub enum ProductError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
 }
+
+crate::host::error::debug_as_display!(ProductError);
 
 impl DeviceCsr {
     /// Copies a matrix to the device, to be claimed in chunks of rows of about the same number, by the matrix's size.

@@ -16,7 +16,9 @@ use crate::{
     kernel::{
         atomic::{Scope, Word, bits},
         grid_barrier::GridState,
-        hardware::{GridHardware, Hardware, Place, Rmw, Sealed, Strided, WaitSite, WordPromise},
+        hardware::{
+            Deal, GridHardware, Hardware, Place, Rmw, Sealed, Stretch, Strided, WaitSite, WordPromise, contiguous,
+        },
         span,
     },
 };
@@ -89,6 +91,40 @@ impl<'a> Check<'a> {
     }
 }
 
+/// Indices as a GPU or as a CPU deals them out.
+#[derive(Clone, Debug)]
+pub(super) enum Dealt {
+    Strided(Strided),
+    Contiguous(Stretch),
+}
+
+impl Iterator for Dealt {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        match self {
+            Self::Strided(indices) => indices.next(),
+            Self::Contiguous(indices) => indices.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            Self::Strided(indices) => indices.size_hint(),
+            Self::Contiguous(indices) => indices.size_hint(),
+        }
+    }
+}
+
+impl Deal for Dealt {
+    fn next_run(&mut self, limit: impl FnOnce(usize) -> usize) -> Option<Range<usize>> {
+        match self {
+            Self::Strided(indices) => indices.next_run(limit),
+            Self::Contiguous(indices) => indices.next_run(limit),
+        }
+    }
+}
+
 fn word<T: Word>(bits: u64) -> T {
     if size_of::<T>() == 4 {
         bytemuck::cast(bits as u32)
@@ -109,7 +145,7 @@ fn of_load(order: Ordering) {
 impl Sealed for Check<'_> {}
 
 impl Hardware for Check<'_> {
-    type Deal = Strided;
+    type Deal = Dealt;
 
     fn block(self) -> usize {
         self.block as usize
@@ -126,8 +162,12 @@ impl Hardware for Check<'_> {
     fn warp_size(self) -> usize {
         self.engine.model.warp_size
     }
-    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Strided {
-        Strided::new(range, member, members)
+    fn deal(self, range: Range<usize>, member: usize, members: usize) -> Dealt {
+        if self.engine.contiguous {
+            Dealt::Contiguous(contiguous(range, member, members))
+        } else {
+            Dealt::Strided(Strided::new(range, member, members))
+        }
     }
 
     unsafe fn load<T: Pod>(self, from: Place<T>) -> T {

@@ -416,21 +416,42 @@ impl State {
     }
 
     pub(super) fn release_warp(&mut self, engine: &Engine, slot: u32) {
-        let (first, lanes) = engine.warp_of(slot);
-        let lanes = first as usize..first as usize + lanes;
-        let waits =
-            |standing: &Standing| matches!(standing, Standing::Waiting(Waiting::Word { .. }) | Standing::Spinning);
-        if self.threads[lanes.clone()].iter().any(|lane| waits(&lane.standing)) {
+        if self.is_held_up(engine, slot) {
             // The lane that could go on waits for the other lanes, as they for it.
             self.unlist(slot);
             self.threads[slot as usize].standing = Standing::Held;
             return;
         }
-        for lane in lanes {
-            if matches!(self.threads[lane].standing, Standing::Held) {
-                let step = self.threads[lane].step;
-                self.make_runnable(lane as u32, step);
+        let (first, lanes) = engine.warp_of(slot);
+        for lane in first..first + lanes as u32 {
+            if matches!(self.threads[lane as usize].standing, Standing::Held) {
+                let step = self.threads[lane as usize].step;
+                self.make_runnable(lane, step);
             }
         }
+    }
+
+    /// Lets lanes go on whose warp was held up by one that has given up by itself: it looked at a word for a while and went on, to
+    /// where it waits for them, or has left. Whether there were any. Asked only when nobody can run, because one that has looked for
+    /// the last time is told from others by what it does next.
+    pub(super) fn release_stranded(&mut self, engine: &Engine) -> bool {
+        let mut released = false;
+        for slot in 0..self.threads.len() as u32 {
+            let is_held = matches!(self.threads[slot as usize].standing, Standing::Held);
+            if is_held && !self.is_held_up(engine, slot) {
+                self.release_warp(engine, slot);
+                released = true;
+            }
+        }
+        released
+    }
+
+    /// Whether a lane of the thread's warp waits for a word, or spins.
+    fn is_held_up(&self, engine: &Engine, slot: u32) -> bool {
+        let (first, lanes) = engine.warp_of(slot);
+        let lanes = first as usize..first as usize + lanes;
+        let waits =
+            |standing: &Standing| matches!(standing, Standing::Waiting(Waiting::Word { .. }) | Standing::Spinning);
+        self.threads[lanes].iter().any(|lane| waits(&lane.standing))
     }
 }

@@ -20,7 +20,7 @@ use super::{
     acc::Check,
     coverage::Coverage,
     memory::{Extent, Memory, ThreadClock, clock::ThreadId},
-    model::{BlockOrder, Model},
+    model::{BlockOrder, Dealing, Model},
     progress::Progress,
     promise::{LeftOver, WordPromised},
     scheduler::{Candidate, Scheduler, Step},
@@ -257,6 +257,8 @@ pub(super) struct Engine {
     pub(super) grid: Option<GridState>,
     /// Whether this launch is one of several that are one run.
     pub(super) in_run: bool,
+    /// Whether index maps deal out contiguous parts.
+    pub(super) contiguous: bool,
     pub(super) state: RefCell<State>,
     /// The thread that runs unwinds.
     pub(super) abandoned: Cell<bool>,
@@ -295,6 +297,11 @@ impl Engine {
             model,
             grid,
             in_run: plan.run.is_some(),
+            contiguous: match model.dealing {
+                Dealing::InTurn => scheduler.deals_contiguously(),
+                Dealing::Strided => false,
+                Dealing::Contiguous => true,
+            },
             state: RefCell::new(State {
                 threads: Vec::new(),
                 seats: seats.collect(),
@@ -347,7 +354,7 @@ impl Engine {
             let next = self.next.take().or_else(|| self.state.borrow_mut().pick());
             let Some(slot) = next else {
                 let mut state = self.state.borrow_mut();
-                if !(state.wake_spinners() || state.go_on()) {
+                if !(state.let_somebody_go_on(self) || state.go_on()) {
                     break Ok(());
                 }
                 continue;
@@ -576,7 +583,7 @@ impl Engine {
             state.spin(self, slot);
         }
         let mut next = state.pick();
-        if next.is_none() && state.wake_spinners() {
+        if next.is_none() && state.let_somebody_go_on(self) {
             next = state.pick();
         }
         drop(state);
@@ -590,7 +597,12 @@ impl Engine {
         }
     }
 
-    fn check_budget(&self) {
+    pub(super) fn has_failed(&self) -> bool {
+        self.state.borrow().failure.is_some()
+    }
+
+    /// Counts an operation, and gives the launch up if it has run for too long.
+    pub(super) fn check_budget(&self) {
         let mut state = self.state.borrow_mut();
         state.steps += 1;
         if state.steps > self.model.step_budget && state.failure.is_none() {
@@ -621,7 +633,8 @@ impl Engine {
         let interrupts = {
             let mut state = self.state.borrow_mut();
             state.steps += 1;
-            state.scheduler.interrupts()
+            // A loop of plain accesses ends, whatever the scheduler.
+            state.scheduler.interrupts() || state.steps > self.model.step_budget
         };
         if interrupts {
             self.point(yielder, slot, Step::Local);
@@ -784,6 +797,11 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Nobody can run: lanes go on that nobody holds up any more, else those that spin. `false` if there are none of either.
+    fn let_somebody_go_on(&mut self, engine: &Engine) -> bool {
+        (engine.model.lock_step && self.release_stranded(engine)) || self.wake_spinners()
     }
 
     /// Nobody else can run: those that spin go on, in case they give up by themselves. `false` if none is left that has not

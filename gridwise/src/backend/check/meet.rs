@@ -37,7 +37,15 @@ struct Arrival {
 impl Engine {
     pub(super) fn block_barrier(&self, yielder: &Suspend, slot: u32, location: &'static Location<'static>) {
         self.leave_if_over();
-        if self.threads == 1 || self.abandoned.get() {
+        if self.abandoned.get() {
+            return;
+        }
+        if self.threads == 1 {
+            // There is nobody to wait for, but a loop of such barriers has to end as well.
+            self.check_budget();
+            if self.has_failed() {
+                self.point(yielder, slot, Step::Local);
+            }
             return;
         }
         let mut state = self.state.borrow_mut();

@@ -45,6 +45,8 @@ mod progress;
 mod promise;
 mod run;
 pub(crate) mod scheduler;
+#[cfg(all(test, not(loom)))]
+mod test;
 
 use acc::Check;
 use engine::{Engine, Failure, most_threads};

@@ -19,6 +19,20 @@ pub enum BlockOrder {
     Random,
 }
 
+/// How index maps deal out a domain to the blocks and threads. Kernels have to be right for both: where one barrier would do for
+/// parts that are dealt out alike, another domain deals them out otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dealing {
+    /// Strided, as on a GPU; contiguous in every other schedule of an exploration by [`Builder`](crate::check::Builder) that is not
+    /// exhaustive.
+    #[default]
+    InTurn,
+    /// Strided, as on a GPU.
+    Strided,
+    /// In contiguous parts, as on a CPU.
+    Contiguous,
+}
+
 /// How the device chooses what runs next, outside [`Builder`](crate::check::Builder).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
@@ -35,8 +49,8 @@ pub enum Schedule {
 ///
 /// As text, for [`Device::open`](crate::prelude::Device::open): `check`, or `check:` and any of the settings below, separated
 /// by commas: `small`, `h100`, `h20` (presets, first), `mps=2` (multiprocessors), `blocks=1` (resident on each), `threads=4` (a
-/// block's, where a launch does not say), `warp=1`, `shared=102400`, `threads_per_mp=1024`, `shared_per_mp=102400`, `lockstep=on|off`, `progress=on|off`, `order=ascending|descending|random`,
-/// `weak=on|off`, `exact=on|off`, `schedule=random|pct|round_robin`, `seed=1`, `steps=1000000`, `held=0`.
+/// block's, where a launch does not say), `warp=1`, `shared=102400`, `threads_per_mp=1024`, `shared_per_mp=102400`, `lockstep=on|off`, `progress=on|off`,
+/// `order=ascending|descending|random`, `deal=in_turn|strided|contiguous`, `weak=on|off`, `exact=on|off`, `schedule=random|pct|round_robin`, `seed=1`, `steps=1000000`, `held=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Model {
@@ -63,6 +77,8 @@ pub struct Model {
     pub shared_bytes_per_multiprocessor: usize,
     /// In which order blocks start.
     pub block_order: BlockOrder,
+    /// How index maps deal out a domain.
+    pub dealing: Dealing,
     /// Blocks' worth of the device that other work holds.
     pub held: usize,
     /// Whether atomic loads may return older values, as far as coherence and the order of events allow.
@@ -98,6 +114,7 @@ impl Model {
             shared_bytes: 100 << 10,
             shared_bytes_per_multiprocessor: 100 << 10,
             block_order: BlockOrder::Ascending,
+            dealing: Dealing::InTurn,
             held: 0,
             weak_memory: true,
             exact: false,
@@ -219,6 +236,9 @@ impl FromStr for Model {
                 ("order", "ascending") => model.block_order = BlockOrder::Ascending,
                 ("order", "descending") => model.block_order = BlockOrder::Descending,
                 ("order", "random") => model.block_order = BlockOrder::Random,
+                ("deal", "in_turn") => model.dealing = Dealing::InTurn,
+                ("deal", "strided") => model.dealing = Dealing::Strided,
+                ("deal", "contiguous") => model.dealing = Dealing::Contiguous,
                 ("schedule", "random") => model.schedule = Schedule::Random,
                 ("schedule", "pct") => model.schedule = Schedule::Pct,
                 ("schedule", "round_robin") => model.schedule = Schedule::RoundRobin,
@@ -271,6 +291,11 @@ impl fmt::Display for Model {
             BlockOrder::Ascending => {}
             BlockOrder::Descending => f.write_str(",order=descending")?,
             BlockOrder::Random => f.write_str(",order=random")?,
+        }
+        match self.dealing {
+            Dealing::InTurn => {}
+            Dealing::Strided => f.write_str(",deal=strided")?,
+            Dealing::Contiguous => f.write_str(",deal=contiguous")?,
         }
         match self.schedule {
             Schedule::Random => Ok(()),

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::host::driver::DriverError;
 
 /// A device could not be opened.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum DeviceError {
     /// No such kind of device.
@@ -30,7 +30,7 @@ pub enum DeviceError {
     #[error(
         "device option `{setting}` is not understood; a check device takes small, h100 or h20, then mps=N, blocks=N, threads=N, \
          warp=N, shared=BYTES, threads_per_mp=N, shared_per_mp=BYTES, held=N, seed=N, steps=N, lockstep=on|off, weak=on|off, exact=on|off, \
-         order=ascending|descending|random, schedule=random|pct|round_robin, separated by commas"
+         order=ascending|descending|random, deal=in_turn|strided|contiguous, schedule=random|pct|round_robin, separated by commas"
     )]
     CheckSetting {
         /// The setting.
@@ -125,3 +125,5 @@ pub enum DeviceError {
         source: std::io::Error,
     },
 }
+
+crate::host::error::debug_as_display!(DeviceError);

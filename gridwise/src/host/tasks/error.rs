@@ -11,11 +11,11 @@ use crate::host::{
 };
 
 /// Why a run of tasks ended early.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum TaskFailure {
     /// A block had no room for what its next task may spawn, and the ring was full.
-    #[error("there is no room for more tasks: the ring holds {capacity}; ask for a larger capacity")]
+    #[error("there is no room for more tasks: the ring holds {capacity}; ask for a larger capacity in the TaskOptions")]
     Overflow {
         /// Tasks that the ring holds.
         capacity: usize,
@@ -34,11 +34,14 @@ pub enum TaskFailure {
     Copy(#[from] CopyError),
 }
 
+crate::host::error::debug_as_display!(TaskFailure);
+
 /// A run of tasks ended early. Every task that was made is run to its end, or here, once; unless they are [lost](Self::lost).
 ///
 /// A run that fails does not go on with what it could still do: blocks leave before their next task, and what they have not begun
 /// is in [`unfinished`](Self::unfinished), so that the program decides. A task that makes others and then panics has made them.
-#[derive(Debug)]
+///
+/// `Debug` is `Display`, which counts the tasks: there may be thousands.
 #[non_exhaustive]
 pub struct TaskError<T> {
     /// The kernel.
@@ -57,7 +60,7 @@ pub struct TaskError<T> {
 
 impl<T: Clone> TaskError<T> {
     /// Nothing was run.
-    pub(super) fn before(kernel: &'static str, cause: TaskFailure, seeds: &[T]) -> Self {
+    pub(in crate::host) fn before(kernel: &'static str, cause: TaskFailure, seeds: &[T]) -> Self {
         Self {
             kernel,
             cause: cause.into(),
@@ -80,6 +83,12 @@ impl<T: fmt::Debug> fmt::Display for TaskError<T> {
         }
         let (interrupted, unfinished) = (self.interrupted.len(), self.unfinished.len());
         write!(f, "; {unfinished} tasks were not begun, {interrupted} were interrupted")
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for TaskError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

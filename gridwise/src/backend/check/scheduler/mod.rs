@@ -77,6 +77,11 @@ pub(crate) trait Scheduler: Send {
     /// Nobody can run; these threads wait for a word.
     fn stuck(&mut self, _waiting: &[Candidate]) {}
 
+    /// Whether index maps deal out contiguous parts in the schedule that is running, where the model leaves it open.
+    fn deals_contiguously(&self) -> bool {
+        false
+    }
+
     /// Text that [`from_token`] makes the same decisions from, for the schedule that is running.
     fn token(&self) -> String;
 }

@@ -92,6 +92,11 @@ impl Scheduler for Pct {
         }
     }
 
+    /// In turn.
+    fn deals_contiguously(&self) -> bool {
+        !self.schedule.is_multiple_of(2)
+    }
+
     fn token(&self) -> String {
         format!("pct:{}:{}:{}:{}", self.seed, self.depth, self.schedule, self.length)
     }

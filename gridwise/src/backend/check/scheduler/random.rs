@@ -53,6 +53,11 @@ impl Scheduler for Random {
         }
     }
 
+    /// In turn.
+    fn deals_contiguously(&self) -> bool {
+        !self.schedule.is_multiple_of(2)
+    }
+
     fn token(&self) -> String {
         format!("random:{}:{}", self.seed, self.schedule)
     }
