@@ -30,9 +30,9 @@ pub mod prelude {
         buffer::Buffer,
         device::Device,
         event::Event,
-        launch::{Blocks, Frames, LaunchError},
+        launch::{Blocks, Frames, Grid, LaunchError},
         phases::{RunOptions, Strategy},
         queue::{Queue, QueueOptions},
-        tasks::{Chunking, TaskOptions},
+        tasks::{Cancellation, Chunking, TaskError, TaskOptions},
     };
 }
