@@ -37,7 +37,7 @@ impl QueueOptions {
     ///
     /// Threads notice at barriers and in waits; one that computes for ever without either cannot be stopped, and a launch that ends
     /// before its threads have noticed has ended well. On a CPU the block barrier of a block of one thread is nothing at all, and so
-    /// no such place.
+    /// no such place; its votes, reductions and scans are.
     ///
     /// The time counts from when the kernel starts: a launch that waits to be let in behind another on the same device is not given
     /// up for that.

@@ -348,6 +348,10 @@ pub trait Hardware: Copy + Sealed {
     /// A point between two pieces of work, where a thread leaves a launch that has failed elsewhere or has run too long.
     #[inline(always)]
     fn check_in(self) {}
+    /// In place of the barriers of a vote, a reduction or a scan where a block has one thread. Where its block barrier is nothing, a
+    /// thread that goes on until such a result is right leaves a launch that has run too long here.
+    #[inline(always)]
+    fn collect_alone(self) {}
     /// Start of the scratch that block collectives use, one slot of [`SLOT_BYTES`] for each warp, in shared memory.
     fn scratch(self) -> usize;
 

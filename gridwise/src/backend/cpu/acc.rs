@@ -314,6 +314,11 @@ impl<B: Block, G: Copy> Hardware for Cpu<'_, B, G> {
     }
 
     #[inline(always)]
+    fn collect_alone(self) {
+        self.look_up(self.seat.check_in(), CLOCK_EVERY, None);
+    }
+
+    #[inline(always)]
     fn scratch(self) -> usize {
         0
     }

@@ -344,6 +344,41 @@ unsafe impl Kernel for Throws {
     }
 }
 
+/// Iterates until a residual is small, and it is none any more.
+#[repr(C)]
+struct Lost {
+    scans: bool,
+}
+
+// SAFETY: it touches no memory.
+unsafe impl Kernel for Lost {
+    const NAME: &'static str = "lost";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        let total = || {
+            if self.scans {
+                acc.inclusive_scan_block(f32::NAN, |a, b| a + b).1
+            } else {
+                acc.reduce_block(f32::NAN, |a, b| a + b)
+            }
+        };
+        while total().is_nan() {}
+    }
+}
+
+#[test]
+fn blocks_of_one_thread_that_never_agree_on_an_end_are_given_up() {
+    for scans in [false, true] {
+        let result = within_a_minute(move || {
+            let device = Device::open("cpu:blocks=2,threads=1").unwrap();
+            let options = QueueOptions::default().timeout(Duration::from_millis(20));
+            device.queue_with(options).launch(Blocks::Resident, Lost { scans })
+        });
+        assert!(matches!(result, Err(LaunchError::TimedOut { .. })), "{result:?}");
+    }
+}
+
 #[test]
 fn a_panic_whose_payload_panics_is_an_error_like_any_other() {
     within_a_minute(|| {

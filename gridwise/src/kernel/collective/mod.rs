@@ -59,6 +59,7 @@ pub(crate) fn reduce_block<T: Pod, H: Hardware>(
     location: &'static Location<'static>,
 ) -> T {
     if hardware.threads() == 1 {
+        hardware.collect_alone();
         return value;
     }
     let (lane, lanes) = (hardware.lane(), hardware.lane_count());
@@ -91,6 +92,7 @@ pub(crate) fn scan_block<T: Pod, H: Hardware>(
     location: &'static Location<'static>,
 ) -> (Option<T>, T, T) {
     if hardware.threads() == 1 {
+        hardware.collect_alone();
         return (None, value, value);
     }
     let (lane, lanes, warp) = (hardware.lane(), hardware.lane_count(), hardware.warp_index());
