@@ -12,18 +12,23 @@ use std::time::Duration;
 /// How long an item or a task takes.
 const ITEM: Duration = Duration::from_nanos(50);
 const ITEMS: usize = 200_000;
+/// Of a loop that is short, as in a step of a simulation.
+const FEW_ITEMS: usize = 2_000;
 
 fn main() {
     harness::prepare();
     let threads = affinity::cores();
     let steps = busy::steps_for(ITEM);
     loops_with_chunks(threads, &Items::even(ITEMS, steps));
-    uneven_loop(threads, "of 0 to 100 ns, growing", &Items::growing(ITEMS, steps));
-    uneven_loop(
-        threads,
-        "of 5 and 450 ns, the long ones in one place",
-        &Items::clustered(ITEMS, steps),
-    );
+    for (len, chunk) in [(ITEMS, 64), (FEW_ITEMS, 8)] {
+        uneven_loop(threads, "of 0 to 100 ns, growing", &Items::growing(len, steps), chunk);
+        uneven_loop(
+            threads,
+            "of 5 and 450 ns, the long ones in one place",
+            &Items::clustered(len, steps),
+            chunk,
+        );
+    }
     // The longest that gives them a mean of about 50 ns.
     let harmonic = (ITEMS as f64).ln() + 0.577;
     let longest = (steps as f64 * ITEMS as f64 / harmonic) as u64;
@@ -31,6 +36,7 @@ fn main() {
         threads,
         "of 1 ns to 0.8 ms, as Zipf says, in random places",
         &Items::zipf(ITEMS, longest),
+        64,
     );
     drain(threads);
     chains(threads, &Chains::new(1000, 1000, steps));
@@ -63,37 +69,43 @@ fn loops_with_chunks(threads: usize, items: &Items) {
         } else {
             "gridwise, guided"
         })
-        .with(|comparison| peers(comparison, items, threads))
+        .with(|comparison| peers(comparison, items, threads, 64))
         .run();
 }
 
-fn uneven_loop(threads: usize, how: &str, items: &Items) {
-    Comparison::new(format!("loop, {threads} threads, items {how}"))
+fn uneven_loop(threads: usize, how: &str, items: &Items, chunk: usize) {
+    Comparison::new(format!("loop, {threads} threads, {} items {how}", items.len()))
         .unit("ns per item")
-        .per_iteration(ITEMS as u64)
+        .per_iteration(items.len() as u64)
         .baseline("rayon")
-        .with(|comparison| peers(comparison, items, threads))
+        .with(|comparison| peers(comparison, items, threads, chunk))
         .run();
 }
 
-fn peers<'a>(comparison: Comparison<'a>, items: &'a Items, threads: usize) -> Comparison<'a> {
+/// Passes over the items for a sample.
+fn passes(items: &Items) -> u64 {
+    4 * (ITEMS / items.len()) as u64
+}
+
+fn peers<'a>(comparison: Comparison<'a>, items: &'a Items, threads: usize, chunk: usize) -> Comparison<'a> {
+    let count = passes(items);
     #[cfg(openmp)]
-    let comparison = openmp(comparison, items, threads, &[("guided", 1), ("dynamic", 64)]);
+    let comparison = openmp(comparison, items, threads, &[("guided", 1), ("dynamic", chunk)]);
     let guided = Chunking::Guided { divisor: 2, minimum: 1 };
     let factoring = Chunking::Factoring { minimum: 1 };
     comparison
-        .add("rayon", 4, move |passes| loops::rayon(items, passes, threads))
-        .add("gridwise, guided", 4, move |passes| {
+        .add("rayon", count, move |passes| loops::rayon(items, passes, threads))
+        .add("gridwise, guided", count, move |passes| {
             ours::chunks(items, guided, passes, threads)
         })
-        .add("gridwise, factoring", 4, move |passes| {
+        .add("gridwise, factoring", count, move |passes| {
             ours::chunks(items, factoring, passes, threads)
         })
-        .add("gridwise, 64", 4, move |passes| {
-            ours::chunks(items, Chunking::Fixed(64), passes, threads)
+        .add(format!("gridwise, {chunk}"), count, move |passes| {
+            ours::chunks(items, Chunking::Fixed(chunk), passes, threads)
         })
-        .add("gridwise, two levels", 4, move |passes| {
-            ours::pieces(items, 4, 64, passes, threads)
+        .add("gridwise, two levels", count, move |passes| {
+            ours::pieces(items, 4, chunk, passes, threads)
         })
 }
 
@@ -105,12 +117,13 @@ fn openmp<'a>(
     schedules: &[(&str, usize)],
 ) -> Comparison<'a> {
     use gridwise_benches::peers::openmp::{self, Schedule};
+    let count = passes(items);
     for &(name, chunk) in schedules {
         let schedule = match name {
             "guided" => Schedule::Guided(chunk),
             _ => Schedule::Dynamic(chunk),
         };
-        comparison = comparison.add(format!("omp {name}, {chunk}"), 4, move |passes| {
+        comparison = comparison.add(format!("omp {name}, {chunk}"), count, move |passes| {
             openmp::loops(items, schedule, passes, threads)
         });
     }

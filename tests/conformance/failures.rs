@@ -326,7 +326,13 @@ pub(crate) fn endless_block_barriers_are_given_up(device: &Device) {
 }
 
 pub(crate) fn the_longest_time_limit_is_one(device: &Device) {
-    assert_usable(&device.queue_with(QueueOptions::default().timeout(Duration::MAX)));
+    let queue = device.queue_with(QueueOptions::default().timeout(Duration::MAX));
+    let mut count = device.zeroed(1).unwrap();
+    for _ in 0..2 {
+        let count = count.span_mut();
+        queue.launch(Blocks::Exactly(2).threads(1), Healthy { count }).unwrap();
+    }
+    assert_eq!(queue.download(&count).unwrap(), [4]);
 }
 
 pub(crate) fn many_short_blocks_are_given_up(device: &Device) {
