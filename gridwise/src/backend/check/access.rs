@@ -6,9 +6,10 @@ use std::{
 };
 
 use super::{
-    engine::{Engine, Failure, SPINS_FROM, Standing, State, Suspend, Waiting},
+    engine::{Engine, Suspend},
     memory::{Extent, How},
     scheduler::Step,
+    state::{Failure, SPINS_FROM, Standing, State, Waiting},
 };
 use crate::{
     check::finding::{Deed, Finding, Kind, Memory as MemoryPlace, NOWHERE, Operation},

@@ -1,8 +1,9 @@
 //! What an access showed, as findings: both places, the memory, and the order that is missing.
 
 use super::{
-    engine::{Engine, State},
+    engine::Engine,
     memory::{Access, Conflict, Extent, Fault, RegionKind, missing},
+    state::State,
 };
 use crate::{
     check::finding::{Deed, Finding, Kind, Missing, Operation, Place},

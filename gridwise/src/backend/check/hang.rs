@@ -1,8 +1,9 @@
 //! The end of a launch: who could not go on, and why.
 
 use super::{
-    engine::{Engine, Standing, State, Waiting},
+    engine::Engine,
     memory::{Extent, RegionKind},
+    state::{Standing, State, Waiting},
 };
 use crate::{
     check::finding::{Deed, Finding, Kind, Place},
@@ -33,7 +34,7 @@ impl Engine {
         finding.note = state.words_waited_for();
         finding.hang = Some(report);
         state.report(finding);
-        state.failure = Some(super::engine::Failure::Found);
+        state.failure = Some(super::state::Failure::Found);
     }
 }
 

@@ -3,9 +3,10 @@
 use std::panic::Location;
 
 use super::{
-    engine::{Engine, Standing, State, Suspend, Waiting},
+    engine::{Engine, Suspend},
     memory::ThreadClock,
     scheduler::Step,
+    state::{Standing, State, Waiting},
 };
 use crate::check::finding::{Deed, Finding, Kind, Place};
 

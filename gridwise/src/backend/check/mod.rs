@@ -45,16 +45,19 @@ mod progress;
 mod promise;
 mod run;
 pub(crate) mod scheduler;
+mod state;
 #[cfg(all(test, not(loom)))]
 mod test;
+mod unstarted;
 
 use acc::Check;
-use engine::{Engine, Failure, most_threads};
+use engine::{Engine, most_threads};
 use memory::{Memory, RegionKind};
 use model::{Model, Schedule};
 use promise::LeftOver;
 use run::Run;
 use scheduler::{Pct, Random, RoundRobin, Scheduler};
+use state::Failure;
 
 /// Unwinds a thread that has used an index which is none. It is not a panic: the hook does not run.
 struct OutOfBounds {

@@ -1,6 +1,9 @@
 //! Devices that promise no progress: a block that has started may stop, until all others have ended.
 
-use super::engine::{Engine, Standing, State};
+use super::{
+    engine::Engine,
+    state::{Standing, State, Thread},
+};
 
 /// Operations within which a block stops, if it does.
 const STOPS_WITHIN: usize = 32;
@@ -48,9 +51,7 @@ impl State {
             return;
         }
         self.progress = Progress::Ended { block };
-        let runs = |thread: &super::engine::Thread| {
-            thread.clock.block == block && matches!(thread.standing, Standing::Runnable)
-        };
+        let runs = |thread: &Thread| thread.clock.block == block && matches!(thread.standing, Standing::Runnable);
         for slot in 0..self.threads.len() {
             if runs(&self.threads[slot]) {
                 self.unlist(slot as u32);
@@ -69,8 +70,7 @@ impl State {
         let Progress::Ended { block } = self.progress else {
             return false;
         };
-        let others_left =
-            |thread: &super::engine::Thread| thread.clock.block == block || matches!(thread.standing, Standing::Left);
+        let others_left = |thread: &Thread| thread.clock.block == block || matches!(thread.standing, Standing::Left);
         if !self.threads.iter().all(others_left) {
             return false;
         }

@@ -5,8 +5,9 @@ use std::{collections::HashMap, panic::Location};
 use super::{
     Element,
     coverage::{Store, Twice},
-    engine::{Engine, State, Thread},
+    engine::Engine,
     memory::{Extent, RegionKind},
+    state::{State, Thread},
 };
 use crate::{
     check::finding::{Deed, Finding, Kind, Memory as MemoryPlace, Operation, Place},

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::{
     coverage::Coverage,
-    engine::{Engine, State},
+    engine::Engine,
     memory::{Memory, RegionKind},
     promise::WordPromised,
+    state::State,
 };
 use crate::check::finding::Finding;
 

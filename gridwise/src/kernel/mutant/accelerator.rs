@@ -282,6 +282,9 @@ impl<H: Hardware> Hardware for Mutated<H> {
     fn check_in(self) {
         self.0.check_in();
     }
+    fn collect_alone(self) {
+        self.0.collect_alone();
+    }
     fn scratch(self) -> usize {
         self.0.scratch()
     }
