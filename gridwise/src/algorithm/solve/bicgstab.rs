@@ -1,23 +1,4 @@
-//! BiCGSTAB with a Jacobi preconditioner, for matrices of any kind.
-//!
-//! van der Vorst, *Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG*, 1992, preconditioned from the right: the columns
-//! of A are scaled by one over the diagonal, the iteration solves for y, and x = y / diagonal. So the residual is that of the
-//! system itself. A column whose diagonal entry is zero stays as it is. A step has five phases:
-//!
-//! 0. v = A p, and r̂·v and v·v;
-//! 1. s = r - α v with α = r̂·r / r̂·v, and s·s;
-//! 2. t = A s, and t·s and t·t;
-//! 3. r = s - ω t with ω = t·s / t·t, and r̂·r and r·r;
-//! 4. y += α p + ω s; p = r + β (p - ω v).
-//!
-//! y moves in the last phase, so that an iterate that was the best so far is set aside when the iteration leaves it.
-//!
-//! # Breakdowns
-//!
-//! Where the shadow residual r̂ is, but for rounding, orthogonal to v or to r, the next numbers would be noise. The iteration starts
-//! anew from where it is, with r̂ = p = r, as often as need be. It stops if no step was made since the last start, which would be
-//! the same again, or if it has gone astray. Where t is orthogonal to s it stops at once, after half a step: a new start with r = s
-//! would meet r̂·v = s·t.
+//! BiCGSTAB with a Jacobi preconditioner, for matrices of any kind: what it needs on the device. The method is described beside its kernel, in `kernels/bicgstab/mod.rs`.
 
 use super::rows::DeviceRows;
 use crate::{

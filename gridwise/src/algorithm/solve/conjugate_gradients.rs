@@ -1,14 +1,4 @@
-//! Conjugate gradients with a Jacobi preconditioner, for symmetric positive definite matrices.
-//!
-//! Hestenes and Stiefel, *Methods of conjugate gradients for solving linear systems*, 1952; preconditioned as in Saad,
-//! *Iterative Methods for Sparse Linear Systems*, algorithm 9.1. A step has three phases:
-//!
-//! 0. q = A p, and p·q;
-//! 1. r -= α q with α = r·z / p·q, and r·z and r·r, where z = r / diagonal is made on the way and never stored;
-//! 2. x += α p; p = z + β p.
-//!
-//! x moves in the last phase, not with r, because there the length of the new residual is known: an iterate that was the best so
-//! far is set aside only when the iteration leaves it for a worse one, so a residual that falls all the way costs no copies.
+//! Conjugate gradients with a Jacobi preconditioner, for symmetric positive definite matrices: what it needs on the device. The method is described beside its kernel, in `kernels/conjugate_gradients.rs`.
 
 use super::rows::DeviceRows;
 use crate::{
