@@ -9,6 +9,7 @@
 //!
 //! `// fault A1.4` and the like name the class of public bug reports that a test stands for; they are listed in `README.md`.
 
+mod algorithms;
 mod atomics;
 mod block_barrier;
 mod breadth_first;
@@ -376,10 +377,12 @@ macro_rules! algorithms {
                 keys_may_be_computed,
                 bins_beyond_shared_memory_are_counted,
             ];
+            algorithms: [
+                a_grid_without_frames_does_all_the_work,
+            ];
             sort: [
                 keys_are_sorted_for_every_length,
                 wide_keys_are_sorted,
-                a_grid_without_frames_does_all_the_work,
                 sorted_reversed_and_equal_keys_are_sorted,
                 keys_that_differ_in_few_bits_are_sorted,
                 floats_are_in_total_order,
