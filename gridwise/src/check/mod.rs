@@ -31,8 +31,9 @@
 //!
 //! [`model`] runs a closure many times, each time on a fresh device with another schedule: who runs when, which of the values
 //! that an atomic word had a load returns; and in every other one index maps [deal out](Dealing) contiguous parts, as on a CPU.
-//! Faults are judged by the order of events, never by the outcome, so most show in the first schedule. Each [`Finding`] names both places, the order that is missing, and a token: with `GRIDWISE_CHECK_REPLAY` set
-//! to it, the same test runs that one schedule. `GRIDWISE_CHECK_SCHEDULES` sets how many schedules are tried.
+//! Faults are judged by the order of events, never by the outcome, so most show in the first schedule. Each [`Finding`] names both
+//! places, the order that is missing, and a token: with `GRIDWISE_CHECK_REPLAY` set to it, the same test runs that one schedule.
+//! `GRIDWISE_CHECK_SCHEDULES` sets how many schedules are tried.
 //!
 //! A kernel can promise more than order, and the device looks: that it stores every element once
 //! ([`promise_stored_once`](crate::prelude::SpanMut::promise_stored_once)), whatever cuts its indices; that a word of a barrier or queue of one's own is at
@@ -40,9 +41,9 @@
 //! ([`promise_ends_at`](crate::prelude::Atomic::promise_ends_at)). The library's queues promise that nothing is left in them.
 //!
 //! Any program runs on such a device with `GRIDWISE_DEVICE=check`, and, as index maps deal out on a CPU, with `check:deal=contiguous`;
-//! [`Model`] says which options there are. A launch with faults
-//! then returns [`LaunchError::Faults`](crate::prelude::LaunchError::Faults), or, if there is but one fault and every device sees it
-//! (a panic, a deadlock), the error that every device gives; [`findings`] has the rest.
+//! [`Model`] says which options there are. A launch with faults then returns
+//! [`LaunchError::Faults`](crate::prelude::LaunchError::Faults), or, if there is but one fault and every device sees it (a panic, a
+//! deadlock), the error that every device gives; [`findings`] has the rest.
 //!
 //! # Limitations
 //!

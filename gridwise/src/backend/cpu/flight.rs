@@ -66,6 +66,7 @@ struct Aborted;
 const LONGEST_SLEEP: Duration = Duration::from_millis(16);
 /// First sleep; doubles up to [`LONGEST_SLEEP`].
 const FIRST_SLEEP: Duration = Duration::from_millis(1);
+
 /// See the module. What is written once, before the launch: every worker gets a copy with its job, because each line that it
 /// has to fetch delays the launch.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +76,7 @@ pub(super) struct Flight<'a> {
     /// Looks of a brief wait, which is not noted.
     pub(super) brief_looks: u16,
     /// When a waiting thread sleeps.
-    pub(super) sleep: Sleep,
+    sleep: Sleep,
     /// Whether the launch is traced.
     traced: bool,
     /// Of the device's launches.

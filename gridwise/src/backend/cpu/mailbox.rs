@@ -182,8 +182,8 @@ impl Mailbox {
         self.leader.wake();
     }
 
-    /// Leader: waits until the worker has finished, after `looks` and yields asleep. From then on it calls `idle` now and then, which
-    /// returns how long to sleep at most.
+    /// Leader: waits until the worker has finished: looks, yields, and sleeps when `sleep` says. From then on it calls `idle` now and
+    /// then, which returns how long to sleep at most.
     pub(super) fn wait(&self, looks: u32, sleep: Sleep, mut idle: impl FnMut() -> Duration) {
         let patience = Patience {
             looks,
