@@ -159,9 +159,34 @@ pub(crate) fn reductions_of_launches_in_flight_do_not_mix(device: &Device) {
     });
 }
 
+/// Adds up numbers that no other launch has, over and over.
+#[repr(C)]
+struct OwnSums<'a> {
+    id: u64,
+    wrong: SpanMut<'a, u32>,
+}
+
+// SAFETY: the count is atomic.
+unsafe impl Kernel for OwnSums<'_> {
+    const NAME: &'static str = "own_sums";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        let threads = acc.thread_count() as u64;
+        for round in 0..200 {
+            let number = 1000 * self.id + round;
+            let sum = acc.reduce_block(number, |a, b| a + b);
+            let sent = acc.broadcast(|| number);
+            if (sum, sent) != (threads * number, number) {
+                self.wrong.atomic(0).fetch_add(acc, 1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
 // fault A2.16: as above, for launches that share the device.
 pub(crate) fn collectives_of_launches_in_flight_do_not_mix(device: &Device) {
-    in_flight_together(|_| {
+    in_flight_together(|id| {
         for _ in 0..5 {
             block_collectives(device, |threads, thread, parts| {
                 let expected = [
@@ -173,6 +198,20 @@ pub(crate) fn collectives_of_launches_in_flight_do_not_mix(device: &Device) {
                 ];
                 assert_eq!(parts, expected, "thread {thread} of {threads}");
             });
+        }
+        if !crate::support::runs_host_kernels(device) {
+            return;
+        }
+        // One block, so that others find workers free.
+        for _ in 0..20 {
+            let (queue, mut wrong) = (queue(device), device.zeroed(1).unwrap());
+            let kernel = OwnSums {
+                id: id as u64,
+                wrong: wrong.span_mut(),
+            };
+            let grid = Blocks::Exactly(1).threads(team(device, 2).unwrap_or(1));
+            queue.launch(grid, kernel).unwrap();
+            assert_eq!(queue.download(&wrong).unwrap(), [0]);
         }
     });
 }
