@@ -7,3 +7,5 @@ pub(crate) mod cpu;
 pub(crate) mod cuda;
 #[cfg(feature = "std")]
 pub(crate) mod nesting;
+#[cfg(all(test, not(loom), feature = "std"))]
+pub(crate) mod test_support;

@@ -1,8 +1,9 @@
 //! What the simulated device itself does.
 
-use std::{sync::mpsc, thread, time::Duration};
+use std::time::Duration;
 
 use crate::{
+    backend::test_support::within_a_minute,
     check::{Builder, Dealing, Explore, Kind, Model},
     prelude::*,
 };
@@ -129,19 +130,6 @@ unsafe impl Kernel for Endless<'_> {
     }
 }
 
-/// A launch that does not end fails the test.
-fn bounded(work: impl FnOnce() + Send + 'static) {
-    let (ended, end) = mpsc::channel();
-    let thread = thread::spawn(move || {
-        work();
-        let _ = ended.send(());
-    });
-    if end.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {
-        panic!("a launch does not end");
-    }
-    thread.join().unwrap();
-}
-
 #[test]
 fn a_loop_without_end_by_a_block_of_one_thread_is_given_up() {
     let schedulers = [
@@ -151,7 +139,7 @@ fn a_loop_without_end_by_a_block_of_one_thread_is_given_up() {
         Explore::Exhaustive,
     ];
     for (explore, barriers) in schedulers.into_iter().flat_map(|how| [(how, false), (how, true)]) {
-        bounded(move || {
+        within_a_minute(move || {
             let mut model = Model::small();
             (model.threads_per_block, model.step_budget) = (1, 1000);
             let report = Builder::new().model(model).explore(explore).schedules(1).run(|device| {
@@ -167,7 +155,7 @@ fn a_loop_without_end_by_a_block_of_one_thread_is_given_up() {
 
 #[test]
 fn a_time_limit_ends_a_loop_of_barriers_of_one_thread() {
-    bounded(|| {
+    within_a_minute(|| {
         let options = QueueOptions::default().timeout(Duration::from_millis(20));
         let device = Device::open("check:threads=1,steps=1000000000").unwrap();
         let mut word = device.zeroed(1).unwrap();

@@ -4,7 +4,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
-    sync::{Mutex, mpsc},
+    sync::Mutex,
     thread,
     time::Duration,
 };
@@ -12,6 +12,7 @@ use std::{
 use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::{
+    backend::test_support::within_a_minute,
     host::device::{CoreLimit, CpuOptions, DeviceError},
     host::launch::LaunchError,
     kernel::Acc,
@@ -44,15 +45,6 @@ fn in_child(test: &str, limit: &str) -> bool {
         String::from_utf8_lossy(&output.stderr)
     );
     false
-}
-
-/// Fails instead of hanging.
-fn within_a_minute<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
-    let (result, received) = mpsc::channel();
-    thread::spawn(move || result.send(work()));
-    received
-        .recv_timeout(Duration::from_secs(60))
-        .expect("ends within a minute")
 }
 
 /// Each block tells which cores it may run on.
