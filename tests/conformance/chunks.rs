@@ -70,7 +70,7 @@ pub(crate) fn every_policy_hands_out_every_index_once(device: &Device) {
 
 pub(crate) fn ranges_above_32_bits_are_handed_out(device: &Device) {
     let queue = queue(device);
-    for len in [(1 << 33) + 7, usize::MAX] {
+    for len in [(1_u64 << 33) as usize + 7, usize::MAX] {
         let part = len / 20 + 1;
         for chunking in [
             Chunking::Fixed(part),

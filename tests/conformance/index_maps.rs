@@ -140,7 +140,7 @@ pub(crate) fn maps_over_every_index_there_is_do_not_overflow(device: &Device) {
 // fault A10.1
 pub(crate) fn frames_of_every_index_there_is_do_not_overflow(device: &Device) {
     let queue = queue(device);
-    let (half, most) = (HALF as u64, u64::MAX);
+    let (half, most) = (HALF as u64, usize::MAX as u64);
     for grid in grids(device) {
         let mut ends = device.zeroed(6).unwrap();
         queue.launch(grid, FrameEnds { ends: ends.span_mut() }).unwrap();

@@ -443,11 +443,12 @@ pub(crate) fn plan(
         Size::Blocks(Blocks::Exactly(0)) => return Err(LaunchError::ZeroBlocks { kernel }),
         Size::Blocks(Blocks::Exactly(blocks)) => blocks,
     };
-    if blocks > limits.blocks {
+    // Their threads are counted, too; where addresses are short that is the tighter limit.
+    if blocks > limits.blocks || blocks.checked_mul(threads).is_none() {
         return Err(LaunchError::TooManyBlocks {
             kernel,
             requested: blocks,
-            limit: limits.blocks,
+            limit: limits.blocks.min(usize::MAX / threads),
         });
     }
     if placement == Placement::Together && blocks > capacity {

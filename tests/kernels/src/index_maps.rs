@@ -195,8 +195,8 @@ pub struct FirstIndices<'a> {
     pub plane: SpanMut<'a, u64>,
 }
 
-pub const HIGH: usize = 1 << 33;
-pub const WIDE: usize = 1 << 30;
+pub const HIGH: usize = 1 << (usize::BITS / 2 + 1);
+pub const WIDE: usize = 1 << (usize::BITS / 2 - 2);
 
 // SAFETY: each thread writes its own elements.
 unsafe impl Kernel for FirstIndices<'_> {

@@ -251,6 +251,8 @@ mod test {
             }
         }
     }
+
+    #[cfg(target_pointer_width = "64")]
     #[test]
     fn a_range_too_long_to_count_in_indices_is_cut_all_the_same() {
         let len = u64::MAX;

@@ -143,7 +143,7 @@ fn the_layout_is_that_of_the_parameter() {
     let layout = KERNELS.entry::<Plain<'_>>(Form::Plain).unwrap().layout();
     assert_eq!(layout.kernel_size, size_of::<Plain<'_>>() as u64);
     assert_eq!(layout.size, layout.kernel_offset + layout.kernel_size);
-    assert_eq!(layout.align, 8);
+    assert_eq!(layout.align, align_of::<Plain<'_>>() as u64);
 }
 
 #[test]
