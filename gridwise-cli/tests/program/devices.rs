@@ -1,6 +1,6 @@
 //! `gridwise devices`.
 
-use crate::support::{command, gridwise, outcome, words};
+use crate::support::{command, outcome, words};
 
 #[test]
 fn the_table_and_the_object_agree() {
@@ -109,10 +109,7 @@ fn an_affinity_mask_is_named_as_the_limit() {
     let text = outcome(&mut taskset);
     assert!(text.row("cores").contains("limited by the affinity mask"), "{text:?}");
     assert!(text.stdout.contains("widen the affinity mask"), "{text:?}");
-    assert_eq!(
-        gridwise(["devices", "--json"]).json()["devices"][0]["cores"],
-        device["cores"]
-    );
+    assert_eq!(words("devices --json").json()["devices"][0]["cores"], device["cores"]);
 }
 
 /// A core that this process may use.
