@@ -16,7 +16,7 @@ use std::sync::{
 use super::lane::{Lane, mark_of_this_thread};
 use crate::sync::Arc;
 
-/// The waits under way.
+/// The waits under way. Not a lock of `sync.rs`: loom's cannot be static.
 static WAITS: Mutex<Vec<Arc<Wait>>> = Mutex::new(Vec::new());
 
 /// A wait that would never end, because what it waits for waits for this thread.
@@ -66,7 +66,7 @@ impl Waiting {
             failing,
             gives_up: AtomicBool::new(false),
         });
-        // Loom's models have one lane and so no circle, and its threads must not change while one has this lock.
+        // Loom's threads would change while one has this lock; its models have one lane, and so no circle.
         if cfg!(loom) {
             return Self(wait);
         }
