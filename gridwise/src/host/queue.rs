@@ -90,8 +90,8 @@ impl QueueOptions {
 ///
 /// A kernel that used a queue of its own device would wait for itself. Launches and runs return [`LaunchError::Nested`],
 /// [`scope`](Self::scope) returns [`Error::InsideKernel`], and a ticket of it [`Error::WaitsForItself`], unless it is done; every
-/// other call that waits or copies panics, which ends the launch with [`LaunchError::Panicked`]. A kernel may use another device,
-/// whose workers do not know where they were called from: a kernel there must not come back to this device.
+/// other call that waits or copies panics, which ends the launch with [`LaunchError::Panicked`]. A kernel may use another device; a
+/// kernel there is told the same of this one.
 ///
 /// [`Error::WaitsForItself`]: crate::Error::WaitsForItself
 /// [`Error::InsideKernel`]: crate::Error::InsideKernel
