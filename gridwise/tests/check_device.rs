@@ -81,6 +81,14 @@ unsafe impl GridKernel for Meet<'_> {
 }
 
 #[test]
+#[should_panic(expected = "warp")]
+fn a_device_that_cannot_be_is_not_explored() {
+    let mut model = Model::small();
+    model.warp_size = 65;
+    Builder::new().model(model).run(|_| ());
+}
+
+#[test]
 fn residency_is_that_of_multiprocessors() {
     let device = Device::open("check:mps=2,blocks=2,threads=4").unwrap();
     let queue = device.queue();

@@ -4,7 +4,11 @@
 //!
 //! The flags: a device looks at the cores of the machine; and a worker gets its job as a word.
 
-use std::{panic::resume_unwind, sync::Mutex};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{Barrier, Mutex},
+    thread,
+};
 
 use gridwise::prelude::*;
 
@@ -159,5 +163,66 @@ fn failures_release_those_who_wait() {
                 other => panic!("{other:?}"),
             }
         }
+    });
+}
+
+/// A kernel that launches itself on another device, all of whose threads come back to the first.
+#[repr(C)]
+struct Back<'a> {
+    first: &'a Queue,
+    other: &'a Queue,
+    is_on_other: bool,
+}
+
+// SAFETY: it touches no memory of a device.
+unsafe impl Kernel for Back<'_> {
+    const NAME: &'static str = "back";
+    type Shared = ();
+
+    fn run<A: Acc>(self, _: A, _: ()) {
+        let there = Self {
+            is_on_other: true,
+            ..self
+        };
+        if self.is_on_other {
+            let launched = self.first.launch(Blocks::Exactly(1), there);
+            assert!(matches!(launched, Err(LaunchError::Nested { .. })), "{launched:?}");
+        } else {
+            self.other.launch(Blocks::Resident, there).unwrap();
+        }
+    }
+}
+
+#[test]
+fn workers_know_what_their_leader_is_inside_of() {
+    on_each(|_, other| {
+        let first = Device::open("cpu:blocks=1,pin=off").unwrap().queue();
+        for _ in 0..2 {
+            let kernel = Back {
+                first: &first,
+                other,
+                is_on_other: false,
+            };
+            first.launch(Blocks::Exactly(1), kernel).unwrap();
+        }
+    });
+}
+
+#[test]
+fn of_two_threads_that_want_each_others_queues_one_is_told() {
+    on_each(|device, first| {
+        let second = &device.queue();
+        let both = Barrier::new(2);
+        let cross = |has: &Queue, wants: &Queue| {
+            has.host(|| {
+                both.wait();
+                catch_unwind(AssertUnwindSafe(|| wants.wait())).is_err()
+            })
+        };
+        let told = thread::scope(|scope| {
+            let other = scope.spawn(|| cross(second, first));
+            [cross(first, second), other.join().unwrap()]
+        });
+        assert_ne!(told[0], told[1]);
     });
 }

@@ -15,6 +15,7 @@ mod block_barrier;
 mod breadth_first;
 mod cancellation;
 mod chunks;
+mod circles;
 mod collectives;
 mod copies;
 mod destructors;
@@ -231,6 +232,14 @@ macro_rules! tests {
                 skipped_work_whose_destructor_panics_fails,
                 a_panic_whose_payload_panics_is_an_error,
                 results_whose_destructors_panic_are_failures_of_the_scope,
+            ];
+            circles: [
+                pieces_that_wait_for_events_behind_each_other_are_told,
+                of_threads_that_want_each_others_queues_one_is_told,
+                of_launches_that_want_each_others_queues_one_is_refused,
+                of_scopes_that_want_each_others_queues_one_is_told,
+                a_piece_that_wants_the_queue_of_who_waits_for_it_is_told,
+                threads_that_want_queues_in_one_order_are_not_told,
             ];
             self_waits: [
                 a_piece_that_waits_for_a_later_one_is_told,

@@ -226,7 +226,12 @@ unsafe impl GridKernel for Around<'_> {
             is_on_other: true,
             ..self
         };
-        let launched = queue.launch_cooperative(Blocks::Exactly(1).threads(1), kernel);
+        // There by all that there are, any of which may come back.
+        let grid = match self.is_on_other {
+            true => Blocks::Exactly(1).threads(1),
+            false => Blocks::Resident.into(),
+        };
+        let launched = queue.launch_cooperative(grid, kernel);
         if self.is_on_other {
             assert!(matches!(launched, Err(LaunchError::Nested { .. })), "{launched:?}");
             assert!(matches!(first.scope(|_| ()), Err(Error::InsideKernel)));
@@ -241,8 +246,7 @@ pub(crate) fn a_launch_by_way_of_another_device_is_refused(device: &Device) {
         return;
     }
     let first = queue(device);
-    // With one worker, which is the thread that launches.
-    for other in ["cpu:blocks=1", "check"] {
+    for other in ["cpu:blocks=1", "cpu:blocks=3", "cpu:blocks=2,threads=2", "check"] {
         let other = queue(&Device::open(other).unwrap());
         let kernel = Around {
             first: &first,

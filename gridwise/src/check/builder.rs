@@ -140,7 +140,7 @@ impl Builder {
     /// Runs `test` under the schedules.
     ///
     /// # Panics
-    /// With the report, if any schedule showed a fault, or `test` panicked under one.
+    /// With the report, if any schedule showed a fault, or `test` panicked under one; and as [`run`](Self::run).
     #[track_caller]
     pub fn check(&self, test: impl Fn(&Device)) -> Report {
         let report = self.run(test);
@@ -149,7 +149,14 @@ impl Builder {
     }
 
     /// As [`check`](Self::check), and returns the report whatever is in it.
+    ///
+    /// # Panics
+    /// If a number of the model is out of range.
+    #[track_caller]
     pub fn run(&self, test: impl Fn(&Device)) -> Report {
+        if let Err(error) = self.model.validate() {
+            panic!("{error}")
+        }
         let start = Instant::now();
         let (mut scheduler, limit) = match replay_from_env() {
             Some(replayed) => (replayed, 1),

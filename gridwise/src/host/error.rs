@@ -59,10 +59,11 @@ pub enum Error {
     /// Work on a queue was not begun, because work before it failed.
     #[error("not run, because earlier work on the same queue failed")]
     Skipped,
-    /// Work on a queue waited for work behind it, which begins only once it has ended; or a kernel did, for work of its device.
+    /// Work on a queue waited for work behind it, which begins only once it has ended; or a kernel did, for work of its device; or
+    /// several threads and queues waited for each other in a circle.
     #[error(
-        "work on a queue, or a kernel of its device, waited for a ticket or an event that comes after it, and would have waited for \
-         ever; wait outside the work, or enqueue what it needs in a scope that it opens itself"
+        "work on a queue, or a kernel of its device, waited for what comes after it, if by way of other queues, and would have waited \
+         for ever; wait outside the work, or enqueue what it needs in a scope that it opens itself"
     )]
     WaitsForItself,
     /// A scope was opened from inside a kernel of the queue's own device.

@@ -1,6 +1,10 @@
 //! Events: marks on queues that other queues and the host wait for.
 
-use super::{error::Error, lane::Lane};
+use super::{
+    circle::{Awaited, Failing, Waiting},
+    error::Error,
+    lane::Lane,
+};
 use crate::sync::{Arc, Condvar, Mutex, lock};
 
 /// A mark on a queue. Clones are the same event.
@@ -71,8 +75,8 @@ impl Event {
     /// What the recorded work did is visible after.
     ///
     /// # Panics
-    /// In work on a queue, if the recording stands behind that very work, so that the wait would never end; and in a kernel of the
-    /// queue's device, if the recording is not complete.
+    /// In work on a queue, if the recording stands behind that very work, if by way of other queues, so that the wait would never
+    /// end; and in a kernel of the queue's device, if the recording is not complete.
     #[track_caller]
     pub fn wait(&self) {
         if let Err(error) = self.wait_for(self.latest(), None) {
@@ -108,14 +112,21 @@ impl Event {
 
     /// Waits for a recording, as part of the work on the lane `on`, if there is one.
     pub(super) fn wait_for(&self, recording: u64, on: Option<&Arc<Lane>>) -> Result<(), Error> {
-        let mut state = lock(&self.inner.state);
-        match state.lane_of(recording) {
+        let lane = lock(&self.inner.state).lane_of(recording).cloned();
+        let lane = match lane {
+            None => return Ok(()),
             // Work on one lane is in order anyhow: here the wait came first, because two threads asked at once.
-            Some(lane) if on.is_some_and(|on| Arc::ptr_eq(on, lane)) => return Ok(()),
+            Some(lane) if on.is_some_and(|on| Arc::ptr_eq(on, &lane)) => return Ok(()),
             Some(lane) if lane.waits_for_this_thread() => return Err(Error::WaitsForItself),
-            _ => {}
-        }
+            Some(lane) => lane,
+        };
+        let inner = self.inner.clone();
+        let waiting = Waiting::new(&lane, Failing::Can, Recording { inner, recording });
+        let mut state = lock(&self.inner.state);
         while state.lane_of(recording).is_some() {
+            if waiting.gives_up() {
+                return Err(Error::WaitsForItself);
+            }
             state = self
                 .inner
                 .completed
@@ -123,5 +134,22 @@ impl Event {
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         Ok(())
+    }
+}
+
+/// A recording that somebody waits for.
+struct Recording {
+    inner: Arc<Inner>,
+    recording: u64,
+}
+
+impl Awaited for Recording {
+    fn has_come(&self) -> bool {
+        lock(&self.inner.state).lane_of(self.recording).is_none()
+    }
+
+    fn wake(&self) {
+        drop(lock(&self.inner.state));
+        self.inner.completed.notify_all();
     }
 }

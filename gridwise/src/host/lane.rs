@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use super::circle::{Awaited, Circle, Failing, Waiting};
 use crate::{
     backend::nesting::{self, Number},
     sync::{Arc, AtomicU64, AtomicUsize, Condvar, Mutex, lock},
@@ -60,43 +61,50 @@ impl Lane {
 
     /// Takes a turn after the pieces that are pending.
     #[inline]
-    pub(super) fn turn(&self) -> Turn<'_> {
-        self.turn_when(|state| state < PENDING)
+    pub(super) fn turn(self: &Arc<Self>) -> Result<Turn<'_>, Circle> {
+        self.turn_when(|state| state < PENDING, Failing::Can)
     }
 
     /// Takes the turn of a piece, which is one of those pending.
-    pub(super) fn turn_of_piece(&self) -> Turn<'_> {
-        self.turn_when(|_| true)
+    pub(super) fn turn_of_piece(self: &Arc<Self>) -> Result<Turn<'_>, Circle> {
+        self.turn_when(|_| true, Failing::Piece)
     }
 
     #[inline]
-    fn turn_when(&self, ready: impl Fn(u64) -> bool) -> Turn<'_> {
+    fn turn_when(self: &Arc<Self>, ready: impl Fn(u64) -> bool, failing: Failing) -> Result<Turn<'_>, Circle> {
         let take = || {
             let take = |state| (state & TAKEN == 0 && ready(state)).then_some(state | TAKEN);
             self.state.fetch_update(Acquire, Relaxed, take).is_ok()
         };
         if !take() {
-            self.wait_until(take);
+            self.wait_until(take, failing)?;
         }
         self.holder.store(mark_of_this_thread(), Relaxed);
-        Turn {
+        Ok(Turn {
             lane: self,
             _of_this_thread: PhantomData,
-        }
+        })
     }
 
     #[cold]
-    fn wait_until(&self, take: impl Fn() -> bool) {
+    fn wait_until(self: &Arc<Self>, take: impl Fn() -> bool, failing: Failing) -> Result<(), Circle> {
+        let waiting = Waiting::new(self, failing, OfTurn(self.clone()));
         let mut asleep = lock(&self.asleep);
         // Before the look: whoever changes what it sees, finds somebody waiting, and cannot wake anybody before the sleep.
         self.state.fetch_add(WAITING, Relaxed);
+        let mut end = Ok(());
         while !take() {
+            if waiting.gives_up() {
+                end = Err(Circle);
+                break;
+            }
             asleep = self
                 .changed
                 .wait(asleep)
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         self.state.fetch_sub(WAITING, Relaxed);
+        end
     }
 
     /// Takes something out of the state.
@@ -112,6 +120,11 @@ impl Lane {
     fn wake(&self) {
         drop(lock(&self.asleep));
         self.changed.notify_all();
+    }
+
+    /// The mark of the thread that has the turn, or 0.
+    pub(super) fn holder(&self) -> usize {
+        self.holder.load(Relaxed)
     }
 
     /// Whether this thread is inside the lane's work: work behind it begins only when this thread is done.
@@ -137,11 +150,20 @@ impl Lane {
 
 /// Not 0, and no other thread's as long as this one lives.
 #[inline]
-fn mark_of_this_thread() -> usize {
+pub(super) fn mark_of_this_thread() -> usize {
     thread_local! {
         static MARK: u8 = const { 0 };
     }
     MARK.with(|mark| std::ptr::from_ref(mark).addr())
+}
+
+/// A turn that somebody waits for.
+struct OfTurn(Arc<Lane>);
+
+impl Awaited for OfTurn {
+    fn wake(&self) {
+        self.0.wake();
+    }
 }
 
 /// A turn on a lane, until it is dropped; also while unwinding.
@@ -202,20 +224,20 @@ mod test_loom {
     #[test]
     fn loom_turns_exclude_each_other_and_nobody_waits_for_ever() {
         explore(3, || {
-            let shared = Arc::new((Lane::default(), Work(loom::cell::UnsafeCell::new(0))));
+            let shared = Arc::new((Arc::new(Lane::default()), Work(loom::cell::UnsafeCell::new(0))));
             let others: Vec<_> = (0..2)
                 .map(|_| {
                     let shared = shared.clone();
                     thread::spawn(move || {
-                        shared.1.in_turn(shared.0.turn());
+                        shared.1.in_turn(shared.0.turn().unwrap());
                     })
                 })
                 .collect();
-            shared.1.in_turn(shared.0.turn());
+            shared.1.in_turn(shared.0.turn().unwrap());
             for other in others {
                 other.join().unwrap();
             }
-            assert_eq!(shared.1.in_turn(shared.0.turn()), 4);
+            assert_eq!(shared.1.in_turn(shared.0.turn().unwrap()), 4);
         });
     }
 
@@ -230,10 +252,10 @@ mod test_loom {
                 move || {
                     // Dropped after the turn, as a piece's is.
                     let _pending = pending;
-                    assert_eq!(work.in_turn(lane.turn_of_piece()), 1);
+                    assert_eq!(work.in_turn(lane.turn_of_piece().unwrap()), 1);
                 }
             });
-            assert_eq!(work.in_turn(lane.turn()), 2);
+            assert_eq!(work.in_turn(lane.turn().unwrap()), 2);
             piece.join().unwrap();
         });
     }

@@ -214,6 +214,12 @@ pub enum LaunchError {
         /// The kernel.
         kernel: &'static str,
     },
+    /// The queue's turn, which the launch waited for, was another thread's, which waited in turn for work of this one.
+    #[error("kernel `{kernel}`: {}", crate::Error::WaitsForItself)]
+    WaitsForItself {
+        /// The kernel.
+        kernel: &'static str,
+    },
     /// A thread of the kernel panicked. The others were released.
     #[error("kernel `{kernel}` panicked in block {block}, thread {thread}: {message}")]
     Panicked {

@@ -4,6 +4,7 @@
 //! [grid](launch::Grid) and a kernel; errors are typed and name the kernel.
 
 pub mod buffer;
+mod circle;
 pub mod cuda;
 pub mod device;
 pub mod driver;

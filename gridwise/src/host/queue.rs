@@ -6,7 +6,9 @@ use bytemuck::Pod;
 
 use super::{
     buffer::{AllocationError, Buffer, CopyError},
+    circle::Circle,
     device::Device,
+    error::Error,
     event::Event,
     lane::{Lane, Turn},
     launch::{Demand, Grid, LaunchError, Placement, Terms},
@@ -80,12 +82,16 @@ impl QueueOptions {
 /// take turns. Waiting for work of the same queue that comes after the closure's own is an error, [`Error::WaitsForItself`],
 /// or a panic where the call returns none.
 ///
+/// So it is where several threads wait for each other in a circle, each inside the work of one queue for work of the next: one of
+/// the waits fails, a launch with [`LaunchError::WaitsForItself`]. What is not found are circles that go through something else, a
+/// lock or a channel of the program, or a kernel that waits.
+///
 /// # Inside a kernel
 ///
 /// A kernel that used a queue of its own device would wait for itself. Launches and runs return [`LaunchError::Nested`],
 /// [`scope`](Self::scope) returns [`Error::InsideKernel`], and a ticket of it [`Error::WaitsForItself`], unless it is done; every
-/// other call that waits or copies panics, which ends the launch with [`LaunchError::Panicked`]. A kernel may use another device,
-/// whose workers do not know where they were called from: a kernel there must not come back to this device.
+/// other call that waits or copies panics, which ends the launch with [`LaunchError::Panicked`]. A kernel may use another device; a
+/// kernel there is told the same of this one.
 ///
 /// [`Error::WaitsForItself`]: crate::Error::WaitsForItself
 /// [`Error::InsideKernel`]: crate::Error::InsideKernel
@@ -144,7 +150,15 @@ impl Queue {
             "a queue was used from inside a kernel of its own device, which would wait for itself; use it before or after the \
              launch"
         );
-        self.here().lane.turn()
+        let turn = self.here().lane.turn();
+        turn.unwrap_or_else(|Circle| panic!("{}", Error::WaitsForItself))
+    }
+
+    /// [`turn`](Self::turn), for a launch that is not inside a kernel of the device.
+    #[inline]
+    fn turn_of_launch(&self, kernel: &'static str) -> Result<Turn<'_>, LaunchError> {
+        let turn = self.here().lane.turn();
+        turn.map_err(|Circle| LaunchError::WaitsForItself { kernel })
     }
 
     /// The device.
@@ -180,7 +194,7 @@ impl Queue {
     pub(super) fn launch_on<K: Kernel>(&self, grid: Grid, kernel: K, terms: Terms) -> Result<(), LaunchError> {
         // Before the turn, which the launch that this is inside of may have.
         self.device.refuse_nested(K::NAME)?;
-        let _turn = self.here().lane.turn();
+        let _turn = self.turn_of_launch(K::NAME)?;
         let plan = self.device.plan(Demand::of(&kernel), grid, Placement::Anyhow, terms);
         // By reference: a plan is long, and moving it takes a tenth of an empty launch.
         match &plan {
@@ -197,7 +211,7 @@ impl Queue {
     pub fn launch_cooperative<K: GridKernel>(&self, grid: impl Into<Grid>, kernel: K) -> Result<(), LaunchError> {
         // Before the turn, which the launch that this is inside of may have.
         self.device.refuse_nested(K::NAME)?;
-        let _turn = self.here().lane.turn();
+        let _turn = self.turn_of_launch(K::NAME)?;
         let terms = self.options.terms;
         let plan = self
             .device
@@ -343,7 +357,8 @@ impl Queue {
     /// Waits for an event: work after this comes after what was recorded.
     ///
     /// # Panics
-    /// In work on a queue, if the recording stands behind that very work, so that the wait would never end.
+    /// In work on a queue, if the recording stands behind that very work, if by way of other queues, so that the wait would never
+    /// end.
     #[track_caller]
     pub fn wait_for(&self, event: &Event) {
         let recording = event.latest();

@@ -4,10 +4,14 @@ use std::{
     marker::PhantomData,
     mem,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::mpsc,
+    sync::{
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc,
+    },
 };
 
 use super::{
+    circle::{Awaited, Failing, Waiting},
     error::{Error, caught},
     event::Event,
     lane::{Lane, Pending},
@@ -15,7 +19,8 @@ use super::{
 };
 use crate::sync::{Arc, Condvar, Mutex, lock, thread};
 
-type Work<'scope> = Box<dyn FnOnce(&Queue) + Send + 'scope>;
+/// Told whether it has a turn: without one it is not begun.
+type Work<'scope> = Box<dyn FnOnce(&Queue, bool) + Send + 'scope>;
 
 /// A piece of work on its way to the queue's thread. Dropped in this order, whether it ran or not.
 struct Piece {
@@ -25,13 +30,13 @@ struct Piece {
 }
 
 impl Piece {
-    fn run(self, lane: &Lane, inner: &Queue) {
+    fn run(self, lane: &Arc<Lane>, inner: &Queue) {
         // Dropped in the reverse order, after the turn: when a scope is over, its work is off the queue.
         let _unfinished = self.unfinished;
         let _pending = self.pending;
-        let _turn = lane.turn_of_piece();
+        let turn = lane.turn_of_piece();
         // It catches the panics of the program's code itself. If one got here, the work behind it should still run.
-        let _ = caught(|| (self.work)(inner));
+        let _ = caught(|| (self.work)(inner, turn.is_ok()));
     }
 }
 
@@ -128,6 +133,7 @@ impl<T> Unclaimed for Slot<T> {
 #[must_use = "a failure that nobody takes is returned by the scope"]
 pub struct Ticket<'scope, T> {
     slot: Arc<Slot<T>>,
+    done: Arc<AtomicBool>,
     lane: Arc<Lane>,
     shared: Arc<Shared>,
     _scope: PhantomData<&'scope ()>,
@@ -149,15 +155,27 @@ impl<T> Ticket<'_, T> {
     ///
     /// # Errors
     /// The piece's own; or that it panicked, or was skipped after a failure before it. In work on the queue,
-    /// [`Error::WaitsForItself`] for a piece that comes after that very work; in a kernel of its device, for one that is not done.
+    /// [`Error::WaitsForItself`] for a piece that comes after that very work, if by way of other queues; in a kernel of its device, for
+    /// one that is not done.
     pub fn wait(self) -> Result<T, Error> {
         let in_front = self.lane.waits_for_this_thread();
+        if let Some(result) = lock(&self.slot.0).take() {
+            return result;
+        }
+        if in_front {
+            return Err(Error::WaitsForItself);
+        }
+        let awaited = OfPiece {
+            shared: self.shared.clone(),
+            done: self.done.clone(),
+        };
+        let waiting = Waiting::new(&self.lane, Failing::Can, awaited);
         let mut state = lock(&self.shared.state);
         loop {
             if let Some(result) = lock(&self.slot.0).take() {
                 return result;
             }
-            if in_front {
+            if waiting.gives_up() {
                 return Err(Error::WaitsForItself);
             }
             state = self
@@ -195,7 +213,8 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Lets the work enqueued after this wait for an event. If that can never end, because the scope is in work on a queue and
-    /// the recording stands behind that very work, it is a failure of the scope: [`Error::WaitsForItself`].
+    /// the recording stands behind that very work, or queues wait for each other in a circle, it is a failure of the scope:
+    /// [`Error::WaitsForItself`].
     pub fn wait_for(&'scope self, event: &Event) {
         let recording = event.latest();
         let (event, lane) = (event.clone(), self.lane.clone());
@@ -208,8 +227,10 @@ impl<'scope> Scope<'scope, '_> {
         work: impl FnOnce(&Queue) -> Result<T, Error> + Send + 'scope,
     ) -> Ticket<'scope, T> {
         let slot = Arc::new(Slot(Mutex::new(None)));
+        let done = Arc::new(AtomicBool::new(false));
         let ticket = Ticket {
             slot: slot.clone(),
+            done: done.clone(),
             lane: self.lane.clone(),
             shared: self.shared.clone(),
             _scope: PhantomData,
@@ -221,13 +242,14 @@ impl<'scope> Scope<'scope, '_> {
         };
         let unfinished = Unfinished::new(self.shared.clone(), unclaimed);
         let shared = self.shared.clone();
-        let work: Work<'scope> = Box::new(move |queue| {
+        let work: Work<'scope> = Box::new(move |queue, in_turn| {
             let skipped = skipped_after_failure && lock(&shared.state).failed;
+            let refused = skipped_after_failure && !in_turn;
             let end = caught(|| {
-                if skipped {
+                if skipped || refused {
                     // What it borrows has to be let go of before the scope can end.
                     drop(work);
-                    Err(Error::Skipped)
+                    Err(if skipped { Error::Skipped } else { Error::WaitsForItself })
                 } else {
                     work(queue)
                 }
@@ -237,6 +259,7 @@ impl<'scope> Scope<'scope, '_> {
                 lock(&shared.state).failed = true;
             }
             *lock(&slot.0) = Some(result);
+            done.store(true, Relaxed);
         });
         // SAFETY: the work is run or not, and let go of, before `'scope` ends, because `Shared::finish` waits for `unfinished`,
         // which is dropped after it. Only the lifetime changes.
@@ -273,13 +296,20 @@ impl Drop for Unfinished {
 }
 
 impl Shared {
+    /// Whether all pieces are let go of.
+    fn is_over(&self) -> bool {
+        lock(&self.state).unfinished == 0
+    }
+
     /// Waits for all pieces and lets go of all results; gives the first failure that nobody took. Never unwinds.
     ///
     /// When it returns, nothing that borrows from the scope is left on the queue's thread or here. A result's destructor is the
     /// program's code: it may enqueue more work, and it may panic.
-    fn finish(&self) -> Option<Error> {
+    fn finish(self: &Arc<Self>, lane: &Arc<Lane>) -> Option<Error> {
         let (mut failure, mut skipped) = (None, None);
         loop {
+            // Unless there is nothing to wait for.
+            let waiting = (!self.is_over()).then(|| Waiting::new(lane, Failing::Cannot, OfScope(self.clone())));
             let mut state = lock(&self.state);
             while state.unfinished > 0 {
                 state = self
@@ -289,6 +319,7 @@ impl Shared {
             }
             let results = mem::take(&mut state.results);
             drop(state);
+            drop(waiting);
             if results.is_empty() {
                 return failure.or(skipped);
             }
@@ -311,6 +342,34 @@ impl Shared {
             }
         }
     }
+}
+
+/// A piece that somebody waits for.
+struct OfPiece {
+    shared: Arc<Shared>,
+    done: Arc<AtomicBool>,
+}
+
+impl Awaited for OfPiece {
+    fn has_come(&self) -> bool {
+        self.done.load(Relaxed)
+    }
+
+    fn wake(&self) {
+        drop(lock(&self.shared.state));
+        self.shared.changed.notify_all();
+    }
+}
+
+/// The end of a scope.
+struct OfScope(Arc<Shared>);
+
+impl Awaited for OfScope {
+    fn has_come(&self) -> bool {
+        self.0.is_over()
+    }
+
+    fn wake(&self) {}
 }
 
 impl Queue {
@@ -354,7 +413,7 @@ impl Queue {
         };
         let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
         // Before the panic of the body goes on: what was enqueued borrows from the frames that it would leave.
-        let failure = shared.finish();
+        let failure = shared.finish(&queue.lane);
         let result = match result {
             Ok(result) => result,
             Err(payload) => {

@@ -37,10 +37,8 @@ pub trait Domain: Clone + Sealed {
     /// If a frame has extent 0 along an axis, or there are more frames than `usize` can count.
     fn frames(&self, frame: Self::FrameSize) -> usize;
 
-    /// Frame `number` of [`frames`](Self::frames).
-    ///
-    /// # Panics
-    /// If there is no such frame.
+    /// Frame `number` of [`frames`](Self::frames). There has to be one of that number: of another, what is returned is no frame, if it
+    /// does not panic.
     fn frame(&self, frame: Self::FrameSize, number: usize) -> Self;
 
     #[doc(hidden)]

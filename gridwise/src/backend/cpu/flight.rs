@@ -15,6 +15,7 @@ use super::{
 #[cfg(loom)]
 use crate::sync::thread;
 use crate::{
+    backend::nesting::Outer,
     host::{
         error::{discard, panic_message},
         launch::LaunchError,
@@ -72,13 +73,15 @@ const FIRST_SLEEP: Duration = Duration::from_millis(1);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight<'a> {
     /// Looks with a pause between, before a waiting thread yields. None in a launch that is traced: it notes first that it waits.
-    pub(super) looks: u32,
+    pub(super) looks: u16,
     /// Looks of a brief wait, which is not noted.
     pub(super) brief_looks: u16,
     /// When a waiting thread sleeps.
     sleep: Sleep,
     /// Whether the launch is traced.
     traced: bool,
+    /// Whether who asked for it is inside other launches.
+    nested: bool,
     /// Of the device's launches.
     pub(super) number: u64,
     seats: &'a [Padded<Seat>],
@@ -110,6 +113,8 @@ pub(super) struct Rest {
     next_block: Padded<AtomicUsize>,
     /// When the launch began and how long it may take, if there is a limit.
     limit: Option<(Instant, Duration)>,
+    /// The launches that who asked for it is inside of.
+    outer: Outer,
     /// Where it is traced, if it is.
     tracks: Option<Box<Tracks>>,
     /// Raised at each wake-up: a sleeper that sees it unchanged has missed nothing.
@@ -123,6 +128,7 @@ impl Rest {
     /// For a launch that begins with a block for each of that many teams.
     #[inline]
     pub(super) fn prepare(&mut self, teams: usize, timeout: Option<Duration>) {
+        self.outer = Outer::of_this_thread();
         self.next_block.0.store(teams, Ordering::Relaxed);
         self.limit = timeout.map(|timeout| (Instant::now(), timeout));
     }
@@ -153,11 +159,13 @@ impl<'a> Flight<'a> {
         sleep: Sleep,
     ) -> Self {
         let traced = rest.tracks.is_some();
+        let looks = looks.min(u32::from(u16::MAX)) as u16;
         Self {
             looks: if traced { 0 } else { looks },
-            brief_looks: looks.min(u32::from(u16::MAX)) as u16,
+            brief_looks: looks,
             sleep,
             traced,
+            nested: rest.outer.is_some(),
             number,
             seats,
             threads,
@@ -169,6 +177,12 @@ impl<'a> Flight<'a> {
     #[inline]
     pub(super) fn seat(&self, rank: usize) -> &'a Seat {
         &self.seats[rank].0
+    }
+
+    /// The launches that who asked for this one is inside of, and waits in.
+    #[inline]
+    pub(super) fn outer(&self) -> Option<Outer> {
+        self.nested.then_some(self.rest.outer)
     }
 
     /// The thread has run all its blocks. Whoever waits for it should know soon that it will not come.

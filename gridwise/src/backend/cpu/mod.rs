@@ -281,7 +281,11 @@ impl CpuDevice {
             // SAFETY: by the caller.
             let Task { work, body } = unsafe { &*task.cast::<Task<'_, K, G, F>>() };
             work.flight.seat(rank).start(work.flight.number);
-            body(work, rank);
+            match work.flight.outer() {
+                // SAFETY: the leader is inside of them, and waits for this rank.
+                Some(outer) => unsafe { outer.inside(|| body(work, rank)) },
+                None => body(work, rank),
+            }
             work.flight.done(rank);
         }
         let posted = Posted {
