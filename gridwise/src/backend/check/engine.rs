@@ -24,7 +24,10 @@ use super::{
     unstarted::Unstarted,
 };
 use crate::{
-    check::finding::{Deed, Finding, Kind},
+    check::{
+        Shape,
+        finding::{Deed, Finding, Kind},
+    },
     host::{
         error::{discard, panic_message},
         launch::LaunchPlan,
@@ -108,6 +111,13 @@ impl Engine {
                 scheduler,
                 Unstarted::new(model.block_order, plan.blocks as u32),
                 left_over,
+                (
+                    Shape {
+                        blocks: plan.blocks,
+                        threads: plan.threads,
+                    },
+                    model.shape(),
+                ),
             )),
             abandoned: Cell::new(false),
             over: Cell::new(None),

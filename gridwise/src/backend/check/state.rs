@@ -12,11 +12,14 @@ use super::{
     memory::{Extent, Memory, ThreadClock, clock::ThreadId},
     progress::Progress,
     promise::{LeftOver, WordPromised},
-    scheduler::{Candidate, Scheduler, Step},
+    scheduler::{Candidate, Scheduler, Step, replay_token},
     unstarted::Unstarted,
 };
 use crate::{
-    check::finding::{Deed, Finding, NOWHERE, Place},
+    check::{
+        Shape,
+        finding::{Deed, Finding, NOWHERE, Place},
+    },
     host::report::HangReport,
     kernel::hardware::WaitSite,
 };
@@ -148,6 +151,10 @@ pub(super) struct State {
     pub(super) gone: BTreeMap<u32, (Place, u64)>,
     pub(super) failure: Option<Failure>,
     pub(super) progress: Progress,
+    /// The shape of the grid that is running.
+    grid: Shape,
+    /// The shape that grids have where a launch does not say, if the model has one.
+    shape: Option<Shape>,
     /// Nothing is reported any more.
     pub(super) closed: bool,
     pub(super) coverage: Coverage,
@@ -178,6 +185,7 @@ impl State {
         scheduler: Box<dyn Scheduler>,
         unstarted: Unstarted,
         left_over: LeftOver,
+        (grid, shape): (Shape, Option<Shape>),
     ) -> Self {
         let seats: Vec<_> = regions
             .map(|region| Seat {
@@ -197,6 +205,8 @@ impl State {
             findings: Vec::new(),
             steps: 0,
             switches: 0,
+            grid,
+            shape,
             waiting: Vec::new(),
             warps: HashMap::new(),
             rounds: HashMap::new(),
@@ -401,8 +411,14 @@ impl State {
     /// Keeps a finding, unless one like it is there.
     pub(super) fn report(&mut self, mut finding: Finding) {
         if !self.closed && !self.findings.iter().any(|other| other.is_like(&finding)) {
-            finding.replay = self.scheduler.token();
+            self.sign(&mut finding);
             self.findings.push(finding);
         }
+    }
+
+    /// Says of a finding in which launch it was made, and how to get there again.
+    pub(super) fn sign(&self, finding: &mut Finding) {
+        finding.grid = self.grid;
+        finding.replay = replay_token(&*self.scheduler, self.shape);
     }
 }

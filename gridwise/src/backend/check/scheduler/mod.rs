@@ -13,7 +13,7 @@ mod test;
 pub(crate) use exhaustive::Exhaustive;
 pub(crate) use pct::Pct;
 pub(crate) use random::Random;
-pub(crate) use replay::from_token;
+pub(crate) use replay::{Replay, from_token, replay_token};
 pub(crate) use round_robin::RoundRobin;
 
 /// What a thread is about to do, as far as it matters to others.

@@ -1,7 +1,10 @@
 //! Replaying a schedule from its token.
 
 use super::{Candidate, Pct, Random, RoundRobin, Scheduler, Step};
-use crate::backend::check::memory::clock::ThreadId;
+use crate::{
+    backend::check::{memory::clock::ThreadId, model::Model},
+    check::Shape,
+};
 
 /// A list of decisions, taken one after the other; then the ordinary ones. One schedule.
 #[derive(Debug)]
@@ -90,9 +93,40 @@ impl Scheduler for Recorded {
     }
 }
 
-/// The scheduler that a token describes, for one schedule; `None` if it is not a token.
-pub(crate) fn from_token(token: &str) -> Option<Box<dyn Scheduler>> {
-    let (kind, rest) = token.split_once(':').unwrap_or((token, ""));
+/// What a token says: a schedule, and the shape of grids where a launch does not say, if it was one of several.
+pub(crate) struct Replay {
+    pub(crate) scheduler: Box<dyn Scheduler>,
+    pub(crate) shape: Option<Shape>,
+}
+
+impl Replay {
+    /// The device to replay on, and what decides there.
+    pub(crate) fn on(self, model: Model) -> (Model, Box<dyn Scheduler>) {
+        (
+            self.shape.map_or(model, |shape| model.with_shape(shape)),
+            self.scheduler,
+        )
+    }
+}
+
+/// The token of the schedule that is running, with the shape of grids if the model has one.
+pub(crate) fn replay_token(scheduler: &dyn Scheduler, shape: Option<Shape>) -> String {
+    let schedule = scheduler.token();
+    shape.map_or(schedule.clone(), |shape| format!("{schedule}@{}", shape.token()))
+}
+
+/// What a token describes, for one schedule; `None` if it is not a token.
+pub(crate) fn from_token(token: &str) -> Option<Replay> {
+    let (schedule, shape) = match token.split_once('@') {
+        Some((schedule, shape)) => (schedule, Some(Shape::of_token(shape)?)),
+        None => (token, None),
+    };
+    let scheduler = scheduler_of(schedule)?;
+    Some(Replay { scheduler, shape })
+}
+
+fn scheduler_of(schedule: &str) -> Option<Box<dyn Scheduler>> {
+    let (kind, rest) = schedule.split_once(':').unwrap_or((schedule, ""));
     let mut numbers = rest.split(':').map(|number| number.parse::<u64>().ok());
     let mut number = || numbers.next().flatten();
     match kind {
