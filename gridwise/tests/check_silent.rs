@@ -8,7 +8,7 @@ use gridwise::{
         select::compact,
         sort::sort,
     },
-    check::{BlockOrder, Builder, Explore, Model},
+    check::{BlockOrder, Builder, Explore, Kind, Model},
     prelude::*,
 };
 
@@ -402,4 +402,27 @@ fn a_scan_of_the_library_where_a_block_may_stop() {
         let prefixes: Vec<u32> = (1..=LEN as u32).collect();
         assert_eq!(queue.download(&out).unwrap(), prefixes);
     });
+}
+
+// fault A5.5: a wait that needs progress, on a device that promises none. Both back ends promise it; this one can be told not to.
+#[test]
+fn a_selection_of_the_library_needs_blocks_that_have_started_to_go_on_and_nothing_else() {
+    let select = |progress| {
+        let mut model = Model::small();
+        (model.multiprocessors, model.block_order, model.progress) = (4, BlockOrder::Random, progress);
+        Builder::new().model(model).schedules(20).run(|device| {
+            let queue = device.queue();
+            let input = queue.upload(&[1_u32; 500]).unwrap();
+            let mut out = device.zeroed(500).unwrap();
+            let selected = compact(&queue, input.span(), out.span_mut(), |_| true);
+            assert!(selected.is_ok_and(|selected| selected == 500));
+        })
+    };
+    let report = select(true);
+    assert!(report.is_clean() && report.schedules == 20, "{report}");
+    let report = select(false);
+    assert!(
+        matches!(&report.findings[..], [one] if one.kind == Kind::NoProgress),
+        "{report}"
+    );
 }
