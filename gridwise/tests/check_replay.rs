@@ -1,7 +1,7 @@
 //! What a token in the environment runs. Each search is run in a process of its own.
 
 use gridwise::{
-    check::{self, Builder, Report, gallery::EXHIBITS},
+    check::{self, Builder, Explore, Report, gallery::EXHIBITS},
     prelude::*,
 };
 
@@ -45,6 +45,55 @@ fn finds_what_three_blocks_do_wrong() {
         let data = data.span_mut();
         let _ = device.queue().launch(Blocks::Resident, EveryOther { data });
     }));
+}
+
+/// A loop reads what one of another length has written.
+#[repr(C)]
+struct TwoLoops<'a> {
+    data: SpanMut<'a, u32>,
+    shorter: usize,
+}
+
+// SAFETY: not kept where contiguous parts of different lengths are dealt out, and run on the checking device alone.
+unsafe impl Kernel for TwoLoops<'_> {
+    const NAME: &'static str = "two_loops";
+    type Shared = ();
+
+    fn run<A: Acc>(self, acc: A, _: ()) {
+        for i in acc.threads_in_grid(0..16) {
+            self.data.set(acc, i, 1);
+        }
+        for i in acc.threads_in_grid(0..16 - self.shorter) {
+            self.data.set(acc, i, 2);
+        }
+    }
+}
+
+fn two_loops(shorter: usize) -> Report {
+    Builder::new().explore(Explore::Exhaustive).run(|device| {
+        let mut data = device.zeroed(16).unwrap();
+        let data = data.span_mut();
+        let _ = device
+            .queue()
+            .launch(Blocks::Exactly(2).threads(1), TwoLoops { data, shorter });
+    })
+}
+
+#[test]
+#[ignore = "run by `an_exhaustive_exploration_deals_out_indices_both_ways`"]
+fn finds_loops_of_different_length() {
+    tell(&two_loops(4));
+}
+
+#[test]
+fn an_exhaustive_exploration_deals_out_indices_both_ways() {
+    let alike = two_loops(0);
+    assert!(
+        alike.is_clean() && alike.complete && alike.schedules == 2,
+        "one schedule for each way: {alike}"
+    );
+    let finding = search_and_replay("finds_loops_of_different_length");
+    assert_eq!(finding, "grid: 2 blocks of 1 thread, replay: contiguous:");
 }
 
 /// Runs one of the above, and returns whether it succeeded, and what it said.

@@ -66,8 +66,6 @@ pub(super) struct Engine {
     pub(super) grid: Option<GridState>,
     /// Whether this launch is one of several that are one run.
     pub(super) in_run: bool,
-    /// Whether index maps deal out contiguous parts.
-    pub(super) contiguous: bool,
     pub(super) state: RefCell<State>,
     /// The thread that runs unwinds.
     pub(super) abandoned: Cell<bool>,
@@ -100,11 +98,6 @@ impl Engine {
             model,
             grid,
             in_run: plan.run.is_some(),
-            contiguous: match model.dealing {
-                Dealing::InTurn => scheduler.deals_contiguously(),
-                Dealing::Strided => false,
-                Dealing::Contiguous => true,
-            },
             state: RefCell::new(State::new(
                 arenas.iter().map(|(region, _)| *region),
                 memory,
@@ -127,6 +120,15 @@ impl Engine {
             started,
             // One past the end of all clocks is none.
             deadline: plan.timeout.and_then(|timeout| started.checked_add(timeout)),
+        }
+    }
+
+    /// Whether index maps deal out contiguous parts. To be asked only where it makes a difference: then it is a decision.
+    pub(super) fn deals_contiguously(&self) -> bool {
+        match self.model.dealing {
+            Dealing::InTurn => self.state.borrow_mut().scheduler.deals_contiguously(),
+            Dealing::Strided => false,
+            Dealing::Contiguous => true,
         }
     }
 

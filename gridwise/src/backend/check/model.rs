@@ -26,8 +26,8 @@ pub enum BlockOrder {
 /// parts that are dealt out alike, another domain deals them out otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dealing {
-    /// Strided, as on a GPU; contiguous in every other schedule of an exploration by [`Builder`](crate::check::Builder) that is not
-    /// exhaustive.
+    /// Strided, as on a GPU; contiguous in every other schedule of an exploration by [`Builder`](crate::check::Builder). An exhaustive
+    /// one tries every schedule with one, then with the other, if the kernel deals out any indices.
     #[default]
     InTurn,
     /// Strided, as on a GPU.

@@ -77,8 +77,9 @@ pub(crate) trait Scheduler: Send {
     /// Nobody can run; these threads wait for a word.
     fn stuck(&mut self, _waiting: &[Candidate]) {}
 
-    /// Whether index maps deal out contiguous parts in the schedule that is running, where the model leaves it open.
-    fn deals_contiguously(&self) -> bool {
+    /// Whether index maps deal out contiguous parts in the schedule that is running, where the model leaves it open. Asked when one
+    /// deals out indices that others would get else.
+    fn deals_contiguously(&mut self) -> bool {
         false
     }
 

@@ -9,14 +9,16 @@ use crate::{
 /// A list of decisions, taken one after the other; then the ordinary ones. One schedule.
 #[derive(Debug)]
 pub(crate) struct Recorded {
+    contiguous: bool,
     choices: Vec<u32>,
     next: usize,
     done: bool,
 }
 
 impl Recorded {
-    pub(crate) fn new(choices: Vec<u32>) -> Self {
+    fn new(contiguous: bool, choices: Vec<u32>) -> Self {
         Self {
+            contiguous,
             choices,
             next: 0,
             done: false,
@@ -30,9 +32,12 @@ impl Recorded {
     }
 }
 
+/// How index maps deal out, as it begins a token.
+const DEALINGS: [&str; 2] = ["choices", "contiguous"];
+
 /// Decisions as text: a number each, those that repeat as `number*times`.
-pub(super) fn encode(choices: impl Iterator<Item = u32>) -> String {
-    let mut text = String::from("choices:");
+pub(super) fn encode(contiguous: bool, choices: impl Iterator<Item = u32>) -> String {
+    let mut text = format!("{}:", DEALINGS[usize::from(contiguous)]);
     let mut runs: Vec<(u32, usize)> = Vec::new();
     for choice in choices {
         match runs.last_mut() {
@@ -88,8 +93,12 @@ impl Scheduler for Recorded {
         (self.take() as usize).min(options - 1)
     }
 
+    fn deals_contiguously(&mut self) -> bool {
+        self.contiguous
+    }
+
     fn token(&self) -> String {
-        encode(self.choices.iter().copied())
+        encode(self.contiguous, self.choices.iter().copied())
     }
 }
 
@@ -141,7 +150,7 @@ fn scheduler_of(schedule: &str) -> Option<Box<dyn Scheduler>> {
                 Some(length as usize),
             )))
         }
-        "choices" => Some(Box::new(Recorded::new(decode(rest)?))),
+        dealing if DEALINGS.contains(&dealing) => Some(Box::new(Recorded::new(dealing == DEALINGS[1], decode(rest)?))),
         _ => None,
     }
 }
