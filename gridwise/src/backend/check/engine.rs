@@ -20,7 +20,7 @@ use super::{
     model::{Dealing, Model},
     promise::LeftOver,
     scheduler::{Scheduler, Step},
-    state::{Failure, SPINS_FROM, Standing, State},
+    state::{Failure, LOOKS_FROM, SPINS_FROM, Spin, Standing, State},
     unstarted::Unstarted,
 };
 use crate::{
@@ -369,8 +369,10 @@ impl Engine {
         state.announce(slot, step);
         state.stop_if_due(slot);
         // In lock step a lane that looks again keeps its warp in the loop at once.
-        let spins_from = if self.model.lock_step { 1 } else { SPINS_FROM };
-        if state.threads[slot as usize].spin.idle >= spins_from {
+        let lock_step = self.model.lock_step;
+        let spins_from = if lock_step { 1 } else { SPINS_FROM };
+        let Spin { idle, looks, .. } = state.threads[slot as usize].spin;
+        if idle >= spins_from || (looks >= LOOKS_FROM && !lock_step) {
             state.spin(self, slot);
         }
         let mut next = state.pick();

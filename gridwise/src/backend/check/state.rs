@@ -26,6 +26,9 @@ use crate::{
 
 /// Idle loads in a row after which a thread counts as spinning, and is passed over until somebody stores.
 pub(super) const SPINS_FROM: u32 = 8;
+/// Idle loads with nothing but block barriers and shared memory between, after which a thread is passed over as well: a block that
+/// looks together.
+pub(super) const LOOKS_FROM: u32 = 64;
 /// Idle loads in a row after which a spin counts as endless, if nobody else can run.
 const SPINS_AT_MOST: u32 = 4096;
 
@@ -64,6 +67,8 @@ pub(super) enum Standing {
 #[derive(Default)]
 pub(super) struct Spin {
     pub(super) idle: u32,
+    /// The same, with whatever the thread did inside its block between.
+    pub(super) looks: u32,
     /// The last words that were loaded, and the number of the store that was returned.
     pub(super) seen: [Option<(Extent, u64)>; 4],
     pub(super) next: usize,
@@ -79,17 +84,33 @@ impl Spin {
     /// Notes a load that returned that store of a word.
     pub(super) fn note(&mut self, extent: Extent, store: u64) {
         match self.seen.iter_mut().flatten().find(|(seen, _)| *seen == extent) {
-            Some((_, last)) if *last == store => self.idle += 1,
+            Some((_, last)) if *last == store => self.look_in_vain(),
             Some((_, last)) => {
                 *last = store;
-                self.idle = 0;
+                self.get_on();
             }
             None => {
                 self.seen[self.next] = Some((extent, store));
                 self.next = (self.next + 1) % self.seen.len();
-                self.idle = 0;
+                self.get_on();
             }
         }
+    }
+
+    /// Notes a load that brought nothing new.
+    pub(super) fn look_in_vain(&mut self) {
+        self.idle += 1;
+        self.looks += 1;
+    }
+
+    /// Notes what the thread would not do while it only looks.
+    pub(super) fn get_on(&mut self) {
+        (self.idle, self.looks) = (0, 0);
+    }
+
+    /// Whether it sees the newest value from now on, as it does in the end.
+    pub(super) fn sees_newest(&self) -> bool {
+        self.idle >= SPINS_FROM / 2 || self.looks >= LOOKS_FROM / 2
     }
 }
 
@@ -359,6 +380,7 @@ impl State {
     /// Lets a thread that spins go on.
     fn end_spin(&mut self, slot: u32) {
         self.spinning -= 1;
+        self.threads[slot as usize].spin.looks = 0;
         let step = self.threads[slot as usize].step;
         self.make_runnable(slot, step);
     }
