@@ -26,8 +26,30 @@ pub(crate) use std::{
         Condvar, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, fence},
     },
-    thread,
 };
+
+#[cfg(not(any(loom, test)))]
+pub(crate) use std::thread;
+
+/// As std's, and counts how often the calling thread has offered its core to others.
+#[cfg(all(test, not(loom)))]
+pub(crate) mod thread {
+    use std::cell::Cell;
+    pub(crate) use std::thread::*;
+
+    thread_local! {
+        static YIELDS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    pub(crate) fn yield_now() {
+        YIELDS.set(yields() + 1);
+        std::thread::yield_now();
+    }
+
+    pub(crate) fn yields() -> u64 {
+        YIELDS.get()
+    }
+}
 
 /// Locks; a poisoned lock is taken all the same, because what these locks guard is valid between any two statements.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

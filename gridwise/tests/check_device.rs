@@ -11,7 +11,7 @@ use gridwise::{
         sort::sort,
         sparse::Csr,
     },
-    check::{self, BlockOrder, Builder, Explore, Kind, Model, gallery::EXHIBITS},
+    check::{self, BlockOrder, Builder, Explore, Kind, Model},
     host::{
         phases::{RunOptions, Structure},
         queue::QueueOptions,
@@ -38,6 +38,7 @@ fn a_device_is_opened_by_name() {
         "check:h20,held=3,seed=9,steps=1000",
         "check:lockstep=on,weak=off,exact=on,order=random,schedule=pct",
         "check:order=descending,schedule=round_robin,shared=1000",
+        "check:mps=4,grid=3",
     ] {
         let device = Device::open(name).unwrap();
         let again = Device::open(&device.name()).unwrap();
@@ -47,6 +48,7 @@ fn a_device_is_opened_by_name() {
     }
     for bad in [
         "check:mps=0",
+        "check:grid=0",
         "check:warp=65",
         "check:colour=red",
         "check:order=sideways",
@@ -627,50 +629,6 @@ fn incomplete_warps_vote_and_shuffle_among_the_lanes_there_are() {
             .unwrap();
         assert_eq!(wrong.span()[0], 0, "{threads} threads");
     }
-}
-
-/// The test below runs this in a process of its own, with a token in the environment.
-#[test]
-#[ignore = "run by `a_token_in_the_environment_runs_that_schedule_alone`"]
-fn finds_the_erased_flag() {
-    let exhibit = EXHIBITS.iter().find(|exhibit| exhibit.name == "flag_erased").unwrap();
-    let report = exhibit.find();
-    println!("schedules: {}, findings: {}", report.schedules, report.findings.len());
-    for finding in &report.findings {
-        println!("replay: {}", finding.replay);
-    }
-}
-
-#[test]
-fn a_token_in_the_environment_runs_that_schedule_alone() {
-    let run = |token: Option<&str>| {
-        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        command
-            .args(["--exact", "finds_the_erased_flag", "--ignored", "--nocapture"])
-            .env_remove(check::REPLAY_VARIABLE)
-            .env_remove(check::SCHEDULES_VARIABLE);
-        if let Some(token) = token {
-            command.env(check::REPLAY_VARIABLE, token);
-        }
-        let output = command.output().unwrap();
-        (
-            output.status.success(),
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-        )
-    };
-    let (_, searched) = run(None);
-    let token = searched
-        .split("replay: ")
-        .nth(1)
-        .unwrap()
-        .split_whitespace()
-        .next()
-        .unwrap();
-    assert!(!searched.contains("schedules: 1,"), "{searched}");
-    let (_, replayed) = run(Some(token));
-    assert!(replayed.contains("schedules: 1, findings: 1"), "{replayed}");
-    assert!(replayed.contains(&format!("replay: {token}")), "{replayed}");
-    assert!(!run(Some("nonsense")).0, "a token that is none is refused");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use gridwise::{
         select::compact,
         sort::sort,
     },
-    check::{BlockOrder, Builder, Explore, Model},
+    check::{BlockOrder, Builder, Explore, Kind, Model},
     prelude::*,
 };
 
@@ -259,6 +259,38 @@ fn a_value_behind_fences_of_one_thread_on_each_side() {
     is_silent(Handed, |data| assert_eq!(data[..4], [5; 4]));
 }
 
+/// The threads of a block look for a message together: first by a vote, then by what one of them hands to all.
+#[derive(Clone, Copy)]
+struct LookTogether;
+
+impl Protocol for LookTogether {
+    const GRID: (usize, usize) = (2, 2);
+
+    fn run<A: Acc>(self, acc: A, data: &Words<'_>, words: &Words<'_>) {
+        let (thread, message) = (acc.thread_index(), words.atomic(0));
+        if acc.block_index() == 0 {
+            for number in 1..3 {
+                data.set(acc, 2 * number + thread, 5);
+                acc.sync_block();
+                if thread == 0 {
+                    message.store(acc, number as u32, Ordering::Release);
+                }
+            }
+            return;
+        }
+        let is_there = |number| message.load(acc, Ordering::Acquire) >= number;
+        while !acc.sync_block_any(thread == 0 && is_there(1)) {}
+        data.set(acc, thread, data.get(acc, 3 - thread));
+        while acc.broadcast(|| u32::from(is_there(2))) == 0 {}
+        data.set(acc, thread, data.get(acc, 5 - thread));
+    }
+}
+
+#[test]
+fn a_block_that_looks_for_a_message_together() {
+    is_silent(LookTogether, |data| assert_eq!(data[..2], [5; 2]));
+}
+
 /// Many may read at a time, and one write: the writer waits until the last reader has left, and readers until it has.
 #[derive(Clone, Copy)]
 struct ReadersAndWriter;
@@ -402,4 +434,27 @@ fn a_scan_of_the_library_where_a_block_may_stop() {
         let prefixes: Vec<u32> = (1..=LEN as u32).collect();
         assert_eq!(queue.download(&out).unwrap(), prefixes);
     });
+}
+
+// fault A5.5: a wait that needs progress, on a device that promises none. Both back ends promise it; this one can be told not to.
+#[test]
+fn a_selection_of_the_library_needs_blocks_that_have_started_to_go_on_and_nothing_else() {
+    let select = |progress| {
+        let mut model = Model::small();
+        (model.multiprocessors, model.block_order, model.progress) = (4, BlockOrder::Random, progress);
+        Builder::new().model(model).schedules(20).run(|device| {
+            let queue = device.queue();
+            let input = queue.upload(&[1_u32; 500]).unwrap();
+            let mut out = device.zeroed(500).unwrap();
+            let selected = compact(&queue, input.span(), out.span_mut(), |_| true);
+            assert!(selected.is_ok_and(|selected| selected == 500));
+        })
+    };
+    let report = select(true);
+    assert!(report.is_clean() && report.schedules == 20, "{report}");
+    let report = select(false);
+    assert!(
+        matches!(&report.findings[..], [one] if one.kind == Kind::NoProgress),
+        "{report}"
+    );
 }

@@ -37,30 +37,49 @@ pub(crate) fn what_a_kernel_has_left_comes_back(device: &Device) {
         return;
     }
     let queue = queue(device);
+    let blocks = device.most_resident_blocks();
     let mut memory = memory(&queue);
-    let mut visits = device.zeroed(100).unwrap();
-    let mut counts = device.zeroed(device.most_resident_blocks()).unwrap();
-    let mut launch = |memory: &mut TaskMemory<u32>, seeds: &[u32], panics| {
+    // The result, how often each node was visited, and what is left.
+    let mut launch = |seeds: &[u32], panics| {
+        let (mut visits, mut counts) = (device.zeroed(100).unwrap(), device.zeroed(blocks).unwrap());
         let kernel = CountAll {
             queue: memory.fresh(&queue, seeds).unwrap(),
             panics,
             visits: visits.span_mut(),
             counts: counts.span_mut(),
         };
-        queue.launch_cooperative(Blocks::Resident, kernel)
+        let result = queue.launch_cooperative(Blocks::Resident, kernel);
+        let visits = queue.download(&visits).unwrap();
+        (result, visits, memory.unfinished(&queue).unwrap())
     };
     // The only task there is panics.
-    let failed = launch(&mut memory, &[0], 0);
+    let (failed, _, left) = launch(&[0], 0);
     assert!(matches!(failed, Err(LaunchError::Panicked { .. })), "{failed:?}");
-    assert_eq!(memory.unfinished(&queue).unwrap(), []);
-    // Nobody gets to the others.
-    let seeds: Vec<u32> = (50..100).collect();
-    launch(&mut memory, &seeds, u32::MAX).unwrap();
-    launch(&mut memory, &[0], 49).unwrap_err();
+    assert_eq!(left, []);
+    // Seeds that make no tasks, the first of which panics: what is not left was run, or a block had begun it.
+    let mut seeds: Vec<u32> = (50..100).collect();
+    seeds.swap(0, 25);
+    let (failed, visits, left) = launch(&seeds, 75);
+    assert!(failed.is_err());
+    let times = |seed: u32| visits[seed as usize] as usize + left.iter().filter(|&&task| task == seed).count();
+    assert!((50..100).all(|seed| times(seed) <= 1), "{visits:?} and {left:?}");
+    let gone: Vec<u32> = (50..100).filter(|&seed| times(seed) == 0).collect();
+    assert!(
+        gone.contains(&75) && gone.len() <= blocks,
+        "{gone:?} of {blocks} blocks"
+    );
+    // Tasks that were made are left as well, and used again as seeds they are run, and what they make.
+    let (failed, _, left) = launch(&[0], 1);
+    assert!(failed.is_err());
+    let (done, visits, none) = launch(&left, u32::MAX);
+    done.unwrap();
+    assert_eq!(none, []);
+    assert!(left.iter().all(|&task| visits[task as usize] == 1), "{left:?}");
     // It is used again as if nothing had happened.
-    launch(&mut memory, &[], u32::MAX).unwrap();
-    launch(&mut memory, &[99], u32::MAX).unwrap();
-    assert_eq!(queue.download(&visits).unwrap()[99], 2);
+    launch(&[], u32::MAX).0.unwrap();
+    let (done, visits, _) = launch(&[99], u32::MAX);
+    done.unwrap();
+    assert_eq!(visits[99], 1);
 }
 
 pub(crate) fn a_grid_larger_than_its_queue_is_an_error(device: &Device) {

@@ -1,15 +1,16 @@
 //! How a closure is explored.
 
 use std::{
+    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
     time::{Duration, Instant},
 };
 
-use super::{Model, Report, SCHEDULES_VARIABLE, replay_from_env, report::Failure};
+use super::{Model, Report, SCHEDULES_VARIABLE, Shape, replay_from_env, report::Failure};
 use crate::{
     backend::check::{
         CheckDevice, Stacks,
-        scheduler::{Exhaustive, Pct, Random, RoundRobin, Scheduler},
+        scheduler::{Exhaustive, Pct, Random, RoundRobin, Scheduler, replay_token},
     },
     host::error::panic_message,
     prelude::Device,
@@ -19,7 +20,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Explore {
-    /// One: a thread after another, an operation each.
+    /// One for each shape of grids: a thread after another, an operation each.
     RoundRobin,
     /// Random ones.
     Random,
@@ -64,6 +65,10 @@ pub enum Explore {
 #[derive(Clone, Debug)]
 pub struct Builder {
     model: Model,
+    /// Whether the model is the default.
+    any_model: bool,
+    /// `None` where nothing was said.
+    shapes: Option<Vec<Shape>>,
     explore: Explore,
     schedules: Option<usize>,
     seed: u64,
@@ -71,6 +76,14 @@ pub struct Builder {
     keep_going: bool,
 }
 
+/// Shapes that are tried where nothing else is said. The first is that of [`Model::small`]; three is no power of two.
+const SHAPES: [Shape; 5] = [
+    Shape { blocks: 2, threads: 4 },
+    Shape { blocks: 3, threads: 3 },
+    Shape { blocks: 4, threads: 1 },
+    Shape { blocks: 1, threads: 4 },
+    Shape { blocks: 1, threads: 1 },
+];
 /// Schedules that are tried where nothing else is said.
 const SCHEDULES: usize = 100;
 /// Schedules of an exhaustive exploration where nothing else is said.
@@ -83,10 +96,12 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// A hundred random schedules on [`Model::small`].
+    /// A hundred random schedules on [`Model::small`], with grids of several [`shapes`](Self::shapes).
     pub fn new() -> Self {
         Self {
             model: Model::small(),
+            any_model: true,
+            shapes: None,
             explore: Explore::Random,
             schedules: None,
             seed: 1,
@@ -98,6 +113,31 @@ impl Builder {
     /// The device.
     pub fn model(mut self, model: Model) -> Self {
         self.model = model;
+        self.any_model = false;
+        self
+    }
+
+    /// Tries grids of several shapes: numbers of blocks, and of threads in each. They share the number of schedules, and take turns.
+    ///
+    /// Where a launch leaves its shape to the device ([`Frames`](crate::prelude::Frames),
+    /// [`Blocks::Resident`](crate::prelude::Blocks::Resident)), it gets the one whose turn it is; what a launch says holds. The device
+    /// has multiprocessors for the most blocks.
+    ///
+    /// Where nothing is said, neither here nor about the [`model`](Self::model), these are five small ones: 2 blocks of 4 threads, 3
+    /// of 3, 4 of 1, 1 of 4 and 1 of 1. An exhaustive exploration has the device's own then, and so has one whose model was chosen.
+    ///
+    /// # Panics
+    /// If there are none, or one without blocks or threads.
+    pub fn shapes(mut self, shapes: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let shapes: Vec<_> = shapes
+            .into_iter()
+            .map(|(blocks, threads)| Shape { blocks, threads })
+            .collect();
+        assert!(!shapes.is_empty(), "an exploration tries at least one shape");
+        for shape in &shapes {
+            assert!(shape.blocks > 0 && shape.threads > 0, "{shape} are no grid");
+        }
+        self.shapes = Some(shapes);
         self
     }
 
@@ -158,9 +198,16 @@ impl Builder {
             panic!("{error}")
         }
         let start = Instant::now();
-        let (mut scheduler, limit) = match replay_from_env() {
-            Some(replayed) => (replayed, 1),
-            None => (self.scheduler(), self.limit()),
+        // Each shape has its schedules, so that each sees all kinds of them.
+        let (mut devices, limit) = match replay_from_env() {
+            Some(replay) => (VecDeque::from([replay.on(self.model)]), 1),
+            None => (
+                self.models()
+                    .into_iter()
+                    .map(|model| (model, self.scheduler()))
+                    .collect(),
+                self.limit(),
+            ),
         };
         let mut report = Report::default();
         let mut stacks = Stacks::default();
@@ -168,12 +215,15 @@ impl Builder {
             if report.schedules == limit || self.time.is_some_and(|time| start.elapsed() >= time) {
                 break;
             }
-            if !scheduler.begin() {
+            let Some((model, mut scheduler)) = devices.pop_front() else {
                 report.complete = true;
                 break;
+            };
+            if !scheduler.begin() {
+                continue;
             }
             report.schedules += 1;
-            let device = Device::of_check(CheckDevice::with_scheduler(self.model, scheduler, stacks));
+            let device = Device::of_check(CheckDevice::with_scheduler(model, scheduler, stacks));
             let outcome = catch_unwind(AssertUnwindSafe(|| test(&device)));
             let Some(check) = device.as_check() else { break };
             let (used, used_stacks, findings, explored) = check.take_parts();
@@ -187,15 +237,27 @@ impl Builder {
             {
                 report.failure = Some(Failure {
                     message: panic_message(&*payload),
-                    replay: scheduler.token(),
+                    shape: model.shape(),
+                    replay: replay_token(&*scheduler, model.shape()),
                 });
             }
             if !self.keep_going && !report.is_clean() {
                 break;
             }
+            devices.push_back((model, scheduler));
         }
         report.elapsed = start.elapsed();
         report
+    }
+
+    /// The device with each of the shapes.
+    fn models(&self) -> Vec<Model> {
+        let with = |shapes: &[Shape]| shapes.iter().map(|shape| self.model.with_shape(*shape)).collect();
+        match &self.shapes {
+            Some(shapes) => with(shapes),
+            None if self.any_model && self.explore != Explore::Exhaustive => with(&SHAPES),
+            None => vec![self.model],
+        }
     }
 
     fn scheduler(&self) -> Box<dyn Scheduler> {

@@ -2,6 +2,7 @@
 
 use std::{fmt, panic::Location};
 
+use super::Shape;
 use crate::{host::report::HangReport, kernel::Scope};
 
 /// What a thread did to memory.
@@ -396,6 +397,8 @@ pub struct Finding {
     pub kind: Kind,
     /// The kernel.
     pub kernel: &'static str,
+    /// The grid that it was found in.
+    pub grid: Shape,
     /// The place that came first, or the only one.
     pub first: Place,
     /// The place that came second.
@@ -417,6 +420,7 @@ impl Finding {
         Self {
             kind,
             kernel,
+            grid: Shape { blocks: 0, threads: 0 },
             first,
             second: None,
             memory: None,
@@ -443,6 +447,7 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in kernel `{}`", self.kind, self.kernel)?;
+        write!(f, "\n    grid     {}", self.grid)?;
         if let Some(memory) = self.memory {
             write!(f, "\n    memory   {memory}")?;
         }

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::finding::{Deed, Finding, Place};
+use super::{
+    Shape,
+    finding::{Deed, Finding, Place},
+};
 
 /// A JSON value.
 #[derive(Clone, Debug)]
@@ -88,12 +91,20 @@ fn place(place: &Place) -> Json {
     ])
 }
 
+pub(super) fn shape(shape: Shape) -> Json {
+    Json::object([
+        ("blocks", Json::number(shape.blocks as u64)),
+        ("threads", Json::number(shape.threads as u64)),
+    ])
+}
+
 impl Finding {
     pub(crate) fn json(&self) -> Json {
         Json::object([
             ("kind", Json::text(self.kind.name())),
             ("title", Json::text(self.kind)),
             ("kernel", Json::text(self.kernel)),
+            ("grid", shape(self.grid)),
             ("first", place(&self.first)),
             ("second", self.second.as_ref().map_or(Json::Null, place)),
             ("memory", Json::optional(self.memory)),

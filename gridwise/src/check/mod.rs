@@ -30,7 +30,8 @@
 //! ```
 //!
 //! [`model`] runs a closure many times, each time on a fresh device with another schedule: who runs when, which of the values
-//! that an atomic word had a load returns; and in every other one index maps [deal out](Dealing) contiguous parts, as on a CPU.
+//! that an atomic word had a load returns; and in every other one index maps [deal out](Dealing) contiguous parts, as on a CPU. Where
+//! a launch leaves its shape to the device, grids of several [shapes](Builder::shapes) are tried, for a kernel is right for any.
 //! Faults are judged by the order of events, never by the outcome, so most show in the first schedule. Each [`Finding`] names both
 //! places, the order that is missing, and a token: with `GRIDWISE_CHECK_REPLAY` set to it, the same test runs that one schedule.
 //! `GRIDWISE_CHECK_SCHEDULES` sets how many schedules are tried.
@@ -47,8 +48,8 @@
 //!
 //! # Limitations
 //!
-//! * Only the sizes that a test asks for are tried: a race that needs a shorter last frame, or two threads a block instead of four,
-//!   shows with those ([`Model::threads_per_block`]).
+//! * Of data, only the sizes that a test asks for are tried: a race that needs a shorter last frame shows with one. Of grids, only
+//!   those that a launch asks for, or the [shapes](Builder::shapes) that are tried.
 //! * Loads do not return values from the future ("load buffering"). Otherwise loads lag behind, and stores and
 //!   read-modify-writes land late, as far as coherence and the order of events allow; compare-and-swaps take the newest value.
 //! * A word remembers its last eight values.
@@ -68,7 +69,7 @@
 //! * Faults in host code, in the order of queues and events, or by data that the host changes, are not looked for.
 
 use crate::{
-    backend::check::scheduler::{Scheduler, from_token},
+    backend::check::scheduler::{Replay, from_token},
     host::device::DeviceError,
     prelude::Device,
 };
@@ -78,6 +79,7 @@ pub mod finding;
 pub mod gallery;
 mod json;
 mod report;
+mod shape;
 #[cfg(test)]
 mod test;
 
@@ -85,6 +87,7 @@ pub use crate::backend::check::model::{BlockOrder, Dealing, Model, Schedule};
 pub use builder::{Builder, Explore};
 pub use finding::{Finding, Findings, Kind};
 pub use report::Report;
+pub use shape::Shape;
 
 /// Runs one schedule again: the token of a finding.
 pub const REPLAY_VARIABLE: &str = "GRIDWISE_CHECK_REPLAY";
@@ -126,14 +129,14 @@ pub fn is_replay_token(token: &str) -> bool {
     from_token(token).is_some()
 }
 
-/// The scheduler of the token in the environment, if one is set.
+/// What the token in the environment says, if one is set.
 ///
 /// # Panics
 /// If it is not a token: running something else instead would hide the mistake.
-pub(crate) fn replay_from_env() -> Option<Box<dyn Scheduler>> {
+pub(crate) fn replay_from_env() -> Option<Replay> {
     let token = std::env::var(REPLAY_VARIABLE).ok().filter(|token| !token.is_empty())?;
     match from_token(&token) {
-        Some(scheduler) => Some(scheduler),
+        Some(replay) => Some(replay),
         None => panic!("{REPLAY_VARIABLE} is `{token}`, which is not a replay token"),
     }
 }

@@ -2,7 +2,11 @@
 
 use std::{fmt, time::Duration};
 
-use super::{finding::Finding, json::Json};
+use super::{
+    Shape,
+    finding::Finding,
+    json::{self, Json},
+};
 use crate::backend::check::Explored;
 
 /// The closure itself panicked, without a finding: an assertion on a result, for instance.
@@ -11,6 +15,8 @@ use crate::backend::check::Explored;
 pub struct Failure {
     /// What it panicked with.
     pub message: String,
+    /// The shape of the device's grids, where several were tried.
+    pub shape: Option<Shape>,
     /// Runs the same schedule again, through `GRIDWISE_CHECK_REPLAY`.
     pub replay: String,
 }
@@ -59,6 +65,7 @@ impl Report {
         let failure = self.failure.as_ref().map_or(Json::Null, |failure| {
             Json::object([
                 ("message", Json::text(&failure.message)),
+                ("shape", failure.shape.map_or(Json::Null, json::shape)),
                 ("replay", Json::text(&failure.replay)),
             ])
         });
@@ -90,11 +97,12 @@ impl fmt::Display for Report {
         for (number, finding) in self.findings.iter().enumerate() {
             write!(f, "\n{:>3}. {finding}", number + 1)?;
         }
-        if let Some(Failure { message, replay }) = &self.failure {
-            write!(
-                f,
-                "\nthe test panicked: {message}\n    replay   GRIDWISE_CHECK_REPLAY={replay}"
-            )?;
+        if let Some(Failure { message, shape, replay }) = &self.failure {
+            write!(f, "\nthe test panicked: {message}")?;
+            if let Some(shape) = shape {
+                write!(f, "\n    grid     {shape}, where a launch does not say")?;
+            }
+            write!(f, "\n    replay   GRIDWISE_CHECK_REPLAY={replay}")?;
         }
         let of_all = if self.complete {
             match self.schedules {

@@ -560,6 +560,7 @@ fn limits_of_cpu(cpu: &CpuDevice) -> Limits {
         capacity: Capacity::Workers(cpu.options.resident_blocks * cpu.options.threads_per_block),
         shared_bytes: cpu.options.shared_bytes,
         blocks: MOST_BLOCKS,
+        offered: usize::MAX,
         taken: 0,
     }
 }

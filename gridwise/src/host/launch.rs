@@ -441,11 +441,12 @@ pub(crate) fn plan(
             LimitedBy::OtherWork,
         ),
     };
+    let offered = capacity.min(limits.offered).max(1);
     let blocks = match grid.size {
         Size::Frames(None) => return Err(LaunchError::ZeroFrame { kernel }),
         Size::Frames(Some(0)) => return Ok(None),
-        Size::Frames(Some(frames)) => frames.min(capacity.max(1)),
-        Size::Blocks(Blocks::Resident) => capacity.max(1),
+        Size::Frames(Some(frames)) => frames.min(offered),
+        Size::Blocks(Blocks::Resident) => offered,
         Size::Blocks(Blocks::Exactly(0)) => return Err(LaunchError::ZeroBlocks { kernel }),
         Size::Blocks(Blocks::Exactly(blocks)) => blocks,
     };

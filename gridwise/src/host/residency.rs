@@ -115,6 +115,8 @@ pub(crate) struct Limits {
     pub(crate) shared_bytes: usize,
     /// Blocks that a grid can have.
     pub(crate) blocks: usize,
+    /// Blocks that a grid gets at most which leaves their number to the device, however many are resident together.
+    pub(crate) offered: usize,
     /// Blocks' worth of the device that other work holds, which a cooperative launch cannot have.
     pub(crate) taken: usize,
 }
@@ -131,6 +133,7 @@ impl Limits {
             },
             shared_bytes: usize::MAX,
             blocks: 0,
+            offered: 0,
             taken: 0,
         }
     }

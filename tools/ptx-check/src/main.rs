@@ -7,9 +7,11 @@
 //! ptx-check driver                what the library takes CUDA's driver to be, against its header
 //! ```
 //!
-//! With `--bless` the committed files are replaced instead. Exit code 2 means that a tool is missing, and which.
+//! With `--bless` the committed files are replaced instead. Exit code 2 means that a tool is missing, or another one than made the
+//! committed files was taken, and which.
 #![forbid(unsafe_code)]
 
+mod compiler;
 mod driver;
 mod lint;
 mod listing;
@@ -57,6 +59,8 @@ fn compile(kernels: &str, variant: &str, flags: &[&str]) -> Result<(Ptx, String)
             gridwise_ptx::Error::NoToolchain { .. } => Failure::Missing(error.to_string()),
             error => Failure::Wrong(error.to_string()),
         })?;
+    let what = [&[kernels], flags].concat().join(" ");
+    println!("{what}: compiled by {} ({})", ptx.compiler, ptx.toolchain);
     let text = std::fs::read_to_string(&ptx.path).map_err(|error| error.to_string())?;
     Ok((ptx, text))
 }

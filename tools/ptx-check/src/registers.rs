@@ -9,11 +9,10 @@ use std::{
     process::Command,
 };
 
-use crate::{Failure, compile, snapshot, workspace};
+use crate::{Failure, compile, prebuilt::FILE, snapshot, workspace};
 
 /// One device of each generation.
 const DEVICES: [&str; 4] = ["sm_70", "sm_80", "sm_90", "sm_100"];
-const FILE: &str = "gridwise/src/backend/cuda/prebuilt.ptx";
 /// Further crates of kernels, and the names of their variants.
 const OTHERS: [(&str, &str); 2] = [("tests/kernels", "conformance"), ("examples/gpu/kernels", "example")];
 
@@ -24,13 +23,25 @@ pub(crate) fn check(bless: bool) -> Result<String, Failure> {
                 .to_owned(),
         )
     })?;
-    let mut table = format!("{}\n", version(&ptxas)?);
+    let file = workspace("tools/ptx-check/snapshots/registers.txt");
+    let version = version(&ptxas)?;
+    if !bless {
+        let committed = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let by = committed.lines().next().unwrap_or("nobody knows what");
+        if by != version {
+            return Err(Failure::Missing(format!(
+                "NOT CHECKED: what is committed was made by\n    {by}\nand here there is\n    {version} ({})\nwhich takes other \
+                 registers; GRIDWISE_PTXAS names another",
+                ptxas.display()
+            )));
+        }
+    }
+    let mut table = format!("{version}\n");
     for device in DEVICES {
         for row in rows(&assemble(&ptxas, device, &workspace(FILE))?) {
             table += &format!("{device:<8}{row}\n");
         }
     }
-    let file = workspace("tools/ptx-check/snapshots/registers.txt");
     let mut said = snapshot::check(&file, &table, bless, "registers")?;
     for (kernels, name) in OTHERS {
         let (ptx, _) = compile(kernels, name, &[])?;

@@ -163,7 +163,9 @@ impl Hardware for Check<'_> {
         self.engine.model.warp_size
     }
     fn deal(self, range: Range<usize>, member: usize, members: usize) -> Dealt {
-        if self.engine.contiguous {
+        // Of fewer indices, each gets the one with its number, or none.
+        let matters = members > 1 && range.len() > members;
+        if matters && self.engine.deals_contiguously() {
             Dealt::Contiguous(contiguous(range, member, members))
         } else {
             Dealt::Strided(Strided::new(range, member, members))

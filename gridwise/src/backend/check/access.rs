@@ -7,9 +7,9 @@ use std::{
 
 use super::{
     engine::{Engine, Suspend},
-    memory::{Extent, How},
+    memory::{Extent, How, RegionKind},
     scheduler::Step,
-    state::{Failure, SPINS_FROM, Standing, State, Waiting},
+    state::{Failure, Standing, State, Waiting},
 };
 use crate::{
     check::finding::{Deed, Finding, Kind, Memory as MemoryPlace, NOWHERE, Operation},
@@ -85,7 +85,12 @@ impl Engine {
         let mut state = self.state.borrow_mut();
         state.judge(self, slot, extent, operation, Scope::Device, location);
         if operation.is_write() {
-            state.threads[slot as usize].spin.idle = 0;
+            let is_shared = matches!(state.memory.kind(extent.region), RegionKind::Shared { .. });
+            let spin = &mut state.threads[slot as usize].spin;
+            match is_shared {
+                true => spin.idle = 0,
+                false => spin.get_on(),
+            }
         }
     }
 
@@ -114,7 +119,7 @@ impl Engine {
         let thread = &mut threads[slot as usize];
         let candidates = memory.candidates(&thread.clock, extent, how.order);
         // A loop of loads sees the newest value in the end.
-        let age = if candidates == 1 || thread.spin.idle >= SPINS_FROM / 2 || self.is_over() {
+        let age = if candidates == 1 || thread.spin.sees_newest() || self.is_over() {
             0
         } else {
             scheduler.value(candidates)
@@ -127,7 +132,7 @@ impl Engine {
     }
 
     pub(super) fn atomic_store(&self, yielder: &Suspend, slot: u32, atomic: Atomic, bits: u64) {
-        self.state.borrow_mut().threads[slot as usize].spin.idle = 0;
+        self.state.borrow_mut().threads[slot as usize].spin.get_on();
         let Atomic { extent, how } = atomic;
         self.point(yielder, slot, Step::Write(extent));
         let mut state = self.state.borrow_mut();
@@ -157,9 +162,9 @@ impl Engine {
         let before = memory.load(&mut thread.clock, extent, age, how);
         let after = apply(before);
         if after == before {
-            thread.spin.idle += 1;
+            thread.spin.look_in_vain();
         } else {
-            thread.spin.idle = 0;
+            thread.spin.get_on();
         }
         debug_assert_eq!(epoch, thread.clock.epoch, "a load begins no epoch");
         state.judge(self, slot, extent, Operation::ReadModifyWrite, how.scope, how.location);
@@ -194,7 +199,7 @@ impl Engine {
             state.judge(self, slot, extent, Operation::AtomicLoad, how.scope, how.location);
             return Err(before);
         }
-        thread.spin.idle = 0;
+        thread.spin.get_on();
         state.judge(self, slot, extent, Operation::CompareExchange, how.scope, how.location);
         let State { threads, memory, .. } = &mut *state;
         memory.replace(&mut threads[slot as usize].clock, extent, 0, exchange.new, how);
@@ -254,7 +259,7 @@ impl Engine {
             let age = accepted.get(choice).copied();
             let State { threads, memory, .. } = &mut *state;
             let thread = &mut threads[slot as usize];
-            thread.spin.idle = 0;
+            thread.spin.get_on();
             let bits = memory.load(&mut thread.clock, extent, age.unwrap_or(0), how);
             state.judge(self, slot, extent, Operation::Wait, how.scope, how.location);
             if age.is_some() {
@@ -368,7 +373,7 @@ impl State {
         let thread = &self.threads[slot as usize];
         let places = self.memory.places(&thread.clock, atomic.extent, atomic.how.order);
         // A loop of read-modify-writes sees the newest value in the end.
-        if places == 1 || thread.spin.idle >= SPINS_FROM / 2 || engine.is_over() {
+        if places == 1 || thread.spin.sees_newest() || engine.is_over() {
             return 0;
         }
         let mut choice = self.scheduler.value(places.count_ones() as usize);

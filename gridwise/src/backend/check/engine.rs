@@ -20,11 +20,14 @@ use super::{
     model::{Dealing, Model},
     promise::LeftOver,
     scheduler::{Scheduler, Step},
-    state::{Failure, SPINS_FROM, Standing, State},
+    state::{Failure, LOOKS_FROM, SPINS_FROM, Spin, Standing, State},
     unstarted::Unstarted,
 };
 use crate::{
-    check::finding::{Deed, Finding, Kind},
+    check::{
+        Shape,
+        finding::{Deed, Finding, Kind},
+    },
     host::{
         error::{discard, panic_message},
         launch::LaunchPlan,
@@ -63,8 +66,6 @@ pub(super) struct Engine {
     pub(super) grid: Option<GridState>,
     /// Whether this launch is one of several that are one run.
     pub(super) in_run: bool,
-    /// Whether index maps deal out contiguous parts.
-    pub(super) contiguous: bool,
     pub(super) state: RefCell<State>,
     /// The thread that runs unwinds.
     pub(super) abandoned: Cell<bool>,
@@ -97,17 +98,19 @@ impl Engine {
             model,
             grid,
             in_run: plan.run.is_some(),
-            contiguous: match model.dealing {
-                Dealing::InTurn => scheduler.deals_contiguously(),
-                Dealing::Strided => false,
-                Dealing::Contiguous => true,
-            },
             state: RefCell::new(State::new(
                 arenas.iter().map(|(region, _)| *region),
                 memory,
                 scheduler,
                 Unstarted::new(model.block_order, plan.blocks as u32),
                 left_over,
+                (
+                    Shape {
+                        blocks: plan.blocks,
+                        threads: plan.threads,
+                    },
+                    model.shape(),
+                ),
             )),
             abandoned: Cell::new(false),
             over: Cell::new(None),
@@ -117,6 +120,15 @@ impl Engine {
             started,
             // One past the end of all clocks is none.
             deadline: plan.timeout.and_then(|timeout| started.checked_add(timeout)),
+        }
+    }
+
+    /// Whether index maps deal out contiguous parts. To be asked only where it makes a difference: then it is a decision.
+    pub(super) fn deals_contiguously(&self) -> bool {
+        match self.model.dealing {
+            Dealing::InTurn => self.state.borrow_mut().scheduler.deals_contiguously(),
+            Dealing::Strided => false,
+            Dealing::Contiguous => true,
         }
     }
 
@@ -357,8 +369,10 @@ impl Engine {
         state.announce(slot, step);
         state.stop_if_due(slot);
         // In lock step a lane that looks again keeps its warp in the loop at once.
-        let spins_from = if self.model.lock_step { 1 } else { SPINS_FROM };
-        if state.threads[slot as usize].spin.idle >= spins_from {
+        let lock_step = self.model.lock_step;
+        let spins_from = if lock_step { 1 } else { SPINS_FROM };
+        let Spin { idle, looks, .. } = state.threads[slot as usize].spin;
+        if idle >= spins_from || (looks >= LOOKS_FROM && !lock_step) {
             state.spin(self, slot);
         }
         let mut next = state.pick();

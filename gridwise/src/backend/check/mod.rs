@@ -184,8 +184,9 @@ impl CheckDevice {
             Schedule::Random => Box::new(Random::new(model.seed, 0)),
             Schedule::Pct => Box::new(Pct::new(model.seed, 3, 0, None)),
         };
-        if let Some(replayed) = crate::check::replay_from_env() {
-            scheduler = replayed;
+        let mut model = model;
+        if let Some(replay) = crate::check::replay_from_env() {
+            (model, scheduler) = replay.on(model);
         }
         scheduler.begin();
         Self::with_scheduler(model, scheduler, Stacks::default())
@@ -428,6 +429,13 @@ impl CheckDevice {
         if let Some(run) = plan.run {
             session.runs.insert(run, state.leave_run());
         }
+        let mut findings = std::mem::take(&mut state.findings);
+        if let Some(Failure::Panicked { place, message }) = &mut state.failure {
+            let mut finding = Finding::new(Kind::Panic, kernel, *place);
+            finding.note = Some(std::mem::take(message));
+            state.sign(&mut finding);
+            findings.push(finding);
+        }
         session.scheduler = Some(state.scheduler);
         session.left_over = state.left_over;
         session.explored.launches += 1;
@@ -436,14 +444,7 @@ impl CheckDevice {
         if run.is_err() {
             return Err(LaunchError::NoStacks { kernel, threads });
         }
-        let mut findings = state.findings;
         match state.failure {
-            Some(Failure::Panicked { place, message }) => {
-                let mut finding = Finding::new(Kind::Panic, kernel, place);
-                finding.note = Some(message);
-                finding.replay = session.scheduler.as_ref().map_or(String::new(), |by| by.token());
-                findings.push(finding);
-            }
             Some(Failure::TimedOut(report)) if findings.is_empty() => {
                 return report.map_or(Ok(()), |report| {
                     Err(LaunchError::TimedOut {

@@ -2,9 +2,12 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::host::{
-    device::DeviceError,
-    residency::{Capacity, Limits, Multiprocessors},
+use crate::{
+    check::Shape,
+    host::{
+        device::DeviceError,
+        residency::{Capacity, Limits, Multiprocessors},
+    },
 };
 
 /// In which order the blocks of a grid start. Hardware promises none.
@@ -23,8 +26,8 @@ pub enum BlockOrder {
 /// parts that are dealt out alike, another domain deals them out otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dealing {
-    /// Strided, as on a GPU; contiguous in every other schedule of an exploration by [`Builder`](crate::check::Builder) that is not
-    /// exhaustive.
+    /// Strided, as on a GPU; contiguous in every other schedule of an exploration by [`Builder`](crate::check::Builder). An exhaustive
+    /// one tries every schedule with one, then with the other, if the kernel deals out any indices.
     #[default]
     InTurn,
     /// Strided, as on a GPU.
@@ -49,7 +52,7 @@ pub enum Schedule {
 ///
 /// As text, for [`Device::open`](crate::prelude::Device::open): `check`, or `check:` and any of the settings below, separated
 /// by commas: `small`, `h100`, `h20` (presets, first), `mps=2` (multiprocessors), `blocks=1` (resident on each), `threads=4` (a
-/// block's, where a launch does not say), `warp=1`, `shared=102400`, `threads_per_mp=1024`, `shared_per_mp=102400`, `lockstep=on|off`, `progress=on|off`,
+/// block's, where a launch does not say), `grid=1` (blocks of a grid, likewise), `warp=1`, `shared=102400`, `threads_per_mp=1024`, `shared_per_mp=102400`, `lockstep=on|off`, `progress=on|off`,
 /// `order=ascending|descending|random`, `deal=in_turn|strided|contiguous`, `weak=on|off`, `exact=on|off`, `schedule=random|pct|round_robin`, `seed=1`, `steps=1000000`, `held=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -64,6 +67,8 @@ pub struct Model {
     pub most_threads_per_block: usize,
     /// Threads in each block, where a launch does not say.
     pub threads_per_block: usize,
+    /// Blocks in each grid, where a launch does not say; fewer where fewer are resident together.
+    pub blocks_per_grid: usize,
     /// Threads of a warp, from 1 to 64.
     pub warp_size: usize,
     /// Whether the lanes of a warp run in lock step: a lane that waits for a word then holds up its whole warp.
@@ -108,6 +113,7 @@ impl Model {
             threads_per_multiprocessor: 1024,
             most_threads_per_block: 1024,
             threads_per_block: 4,
+            blocks_per_grid: usize::MAX,
             warp_size: 1,
             lock_step: false,
             progress: true,
@@ -149,6 +155,24 @@ impl Model {
         }
     }
 
+    /// This device, with grids of that shape where a launch does not say. There is room for them.
+    pub(crate) fn with_shape(self, shape: Shape) -> Self {
+        Self {
+            multiprocessors: self.multiprocessors.max(shape.blocks.saturating_add(self.held)),
+            blocks_per_grid: shape.blocks,
+            threads_per_block: shape.threads,
+            ..self
+        }
+    }
+
+    /// The shape of grids, where a launch does not say, if the model does.
+    pub(crate) fn shape(&self) -> Option<Shape> {
+        (self.blocks_per_grid < usize::MAX).then_some(Shape {
+            blocks: self.blocks_per_grid,
+            threads: self.threads_per_block,
+        })
+    }
+
     pub(crate) fn limits(&self, blocks: usize) -> Limits {
         Limits {
             capacity: Capacity::Multiprocessors(Multiprocessors {
@@ -161,6 +185,7 @@ impl Model {
             shared_bytes: self.shared_bytes,
             // Threads are numbered in 32 bits.
             blocks: blocks.min(u32::MAX as usize / self.most_threads_per_block.max(1)),
+            offered: self.blocks_per_grid,
             taken: self.held,
         }
     }
@@ -190,6 +215,7 @@ impl Model {
             1,
             self.most_threads_per_block.min(self.threads_per_multiprocessor),
         )?;
+        check("grid", self.blocks_per_grid, 1, usize::MAX)?;
         check("warp", self.warp_size, 1, 64)?;
         check("shared", self.shared_bytes, 1, 1 << 30)
     }
@@ -218,6 +244,7 @@ impl FromStr for Model {
                 ("mps", _) => model.multiprocessors = number()?,
                 ("blocks", _) => model.blocks_per_multiprocessor = number()?,
                 ("threads", _) => model.threads_per_block = number()?,
+                ("grid", _) => model.blocks_per_grid = number()?,
                 ("warp", _) => model.warp_size = number()?,
                 ("threads_per_mp", _) => model.threads_per_multiprocessor = number()?,
                 ("shared_per_mp", _) => model.shared_bytes_per_multiprocessor = number()?,
@@ -260,6 +287,7 @@ impl fmt::Display for Model {
             self.multiprocessors, self.blocks_per_multiprocessor, self.threads_per_block, self.warp_size
         )?;
         let numbers = [
+            ("grid", self.blocks_per_grid, small.blocks_per_grid),
             ("shared", self.shared_bytes, small.shared_bytes),
             (
                 "threads_per_mp",

@@ -82,7 +82,7 @@ impl Engine {
         }
         for mut finding in state.broken_promises(self.kernel) {
             if self.in_run {
-                finding.replay = state.scheduler.token();
+                state.sign(&mut finding);
                 state.open.push(finding);
             } else {
                 state.report(finding);

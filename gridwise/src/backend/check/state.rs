@@ -12,17 +12,23 @@ use super::{
     memory::{Extent, Memory, ThreadClock, clock::ThreadId},
     progress::Progress,
     promise::{LeftOver, WordPromised},
-    scheduler::{Candidate, Scheduler, Step},
+    scheduler::{Candidate, Scheduler, Step, replay_token},
     unstarted::Unstarted,
 };
 use crate::{
-    check::finding::{Deed, Finding, NOWHERE, Place},
+    check::{
+        Shape,
+        finding::{Deed, Finding, NOWHERE, Place},
+    },
     host::report::HangReport,
     kernel::hardware::WaitSite,
 };
 
 /// Idle loads in a row after which a thread counts as spinning, and is passed over until somebody stores.
 pub(super) const SPINS_FROM: u32 = 8;
+/// Idle loads with nothing but block barriers and shared memory between, after which a thread is passed over as well: a block that
+/// looks together.
+pub(super) const LOOKS_FROM: u32 = 64;
 /// Idle loads in a row after which a spin counts as endless, if nobody else can run.
 const SPINS_AT_MOST: u32 = 4096;
 
@@ -61,6 +67,8 @@ pub(super) enum Standing {
 #[derive(Default)]
 pub(super) struct Spin {
     pub(super) idle: u32,
+    /// The same, with whatever the thread did inside its block between.
+    pub(super) looks: u32,
     /// The last words that were loaded, and the number of the store that was returned.
     pub(super) seen: [Option<(Extent, u64)>; 4],
     pub(super) next: usize,
@@ -76,17 +84,33 @@ impl Spin {
     /// Notes a load that returned that store of a word.
     pub(super) fn note(&mut self, extent: Extent, store: u64) {
         match self.seen.iter_mut().flatten().find(|(seen, _)| *seen == extent) {
-            Some((_, last)) if *last == store => self.idle += 1,
+            Some((_, last)) if *last == store => self.look_in_vain(),
             Some((_, last)) => {
                 *last = store;
-                self.idle = 0;
+                self.get_on();
             }
             None => {
                 self.seen[self.next] = Some((extent, store));
                 self.next = (self.next + 1) % self.seen.len();
-                self.idle = 0;
+                self.get_on();
             }
         }
+    }
+
+    /// Notes a load that brought nothing new.
+    pub(super) fn look_in_vain(&mut self) {
+        self.idle += 1;
+        self.looks += 1;
+    }
+
+    /// Notes what the thread would not do while it only looks.
+    pub(super) fn get_on(&mut self) {
+        (self.idle, self.looks) = (0, 0);
+    }
+
+    /// Whether it sees the newest value from now on, as it does in the end.
+    pub(super) fn sees_newest(&self) -> bool {
+        self.idle >= SPINS_FROM / 2 || self.looks >= LOOKS_FROM / 2
     }
 }
 
@@ -148,6 +172,10 @@ pub(super) struct State {
     pub(super) gone: BTreeMap<u32, (Place, u64)>,
     pub(super) failure: Option<Failure>,
     pub(super) progress: Progress,
+    /// The shape of the grid that is running.
+    grid: Shape,
+    /// The shape that grids have where a launch does not say, if the model has one.
+    shape: Option<Shape>,
     /// Nothing is reported any more.
     pub(super) closed: bool,
     pub(super) coverage: Coverage,
@@ -178,6 +206,7 @@ impl State {
         scheduler: Box<dyn Scheduler>,
         unstarted: Unstarted,
         left_over: LeftOver,
+        (grid, shape): (Shape, Option<Shape>),
     ) -> Self {
         let seats: Vec<_> = regions
             .map(|region| Seat {
@@ -197,6 +226,8 @@ impl State {
             findings: Vec::new(),
             steps: 0,
             switches: 0,
+            grid,
+            shape,
             waiting: Vec::new(),
             warps: HashMap::new(),
             rounds: HashMap::new(),
@@ -349,6 +380,7 @@ impl State {
     /// Lets a thread that spins go on.
     fn end_spin(&mut self, slot: u32) {
         self.spinning -= 1;
+        self.threads[slot as usize].spin.looks = 0;
         let step = self.threads[slot as usize].step;
         self.make_runnable(slot, step);
     }
@@ -401,8 +433,14 @@ impl State {
     /// Keeps a finding, unless one like it is there.
     pub(super) fn report(&mut self, mut finding: Finding) {
         if !self.closed && !self.findings.iter().any(|other| other.is_like(&finding)) {
-            finding.replay = self.scheduler.token();
+            self.sign(&mut finding);
             self.findings.push(finding);
         }
+    }
+
+    /// Says of a finding in which launch it was made, and how to get there again.
+    pub(super) fn sign(&self, finding: &mut Finding) {
+        finding.grid = self.grid;
+        finding.replay = replay_token(&*self.scheduler, self.shape);
     }
 }

@@ -4,7 +4,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
-    sync::Mutex,
+    sync::{Mutex, atomic::AtomicU64},
     thread,
     time::Duration,
 };
@@ -17,6 +17,7 @@ use crate::{
     host::launch::LaunchError,
     kernel::Acc,
     prelude::*,
+    sync::thread::yields,
 };
 
 /// Says to this test binary that it runs as a child, and so does the work itself.
@@ -159,6 +160,47 @@ fn threads_that_wait_long_in_a_kernel_use_no_time() {
             device.queue().launch_cooperative(Blocks::Resident, kernel).unwrap();
             let used = Duration::from_nanos(time_used() - before);
             assert!(used < pause / 2, "{wait}, {what:?}: {used:?}");
+        }
+    }
+}
+
+/// Each thread waits for nothing but itself to yield, or to have looked very often. Notes the most looks.
+struct LooksBeforeYield<'a> {
+    word: SpanMut<'a, u32>,
+    most: &'a AtomicU64,
+}
+
+// SAFETY: nobody stores to the word; the other is atomic. Not for a device with memory of its own.
+unsafe impl GridKernel for LooksBeforeYield<'_> {
+    const NAME: &'static str = "looks_before_yield";
+    type Shared = ();
+
+    fn run<A: GridAcc>(self, acc: A, _: ()) {
+        const TOO_MANY: u64 = 1_000_000;
+        let (mut looks, before) = (0, yields());
+        self.word.atomic(0).wait_until(acc, Ordering::Relaxed, |_| {
+            looks += 1;
+            yields() > before || looks == TOO_MANY
+        });
+        self.most.fetch_max(looks, Ordering::Relaxed);
+    }
+}
+
+// fault A11.6: with as many workers as cores, a waiting thread spins as if nobody else could want its core.
+#[test]
+fn a_thread_that_waits_on_a_pool_of_all_cores_soon_offers_its_core_to_others() {
+    for name in ["cpu", "cpu:wait=active", "cpu:wait=passive", "cpu:pin=off"] {
+        let device = Device::open(name).unwrap();
+        for threads in [1, device.properties().workers] {
+            let (mut word, most) = (device.zeroed(1).unwrap(), AtomicU64::new(0));
+            let kernel = LooksBeforeYield {
+                word: word.span_mut(),
+                most: &most,
+            };
+            let grid = Blocks::Resident.threads(threads);
+            device.queue().launch_cooperative(grid, kernel).unwrap();
+            // Some microseconds.
+            assert!(most.into_inner() < 2000, "{name}, {threads} threads");
         }
     }
 }

@@ -29,6 +29,7 @@ mod barrier_not_put_back;
 mod barrier_under_an_index;
 mod block_barrier_for_grid;
 mod block_that_stops;
+mod both_upgrade;
 mod broadcast_overwritten;
 mod buffers_swapped_once;
 mod bytes_of_a_counter;
@@ -62,6 +63,7 @@ mod grid_without_stride;
 mod guard_around_the_barrier;
 mod halves_of_a_word;
 mod halving_with_returns;
+mod hazard_without_fence;
 mod histogram_at_block_scope;
 mod histogram_not_cleared;
 mod idle_threads_clear;
@@ -78,6 +80,7 @@ mod leaves_without_a_last_look;
 mod lock_by_every_lane;
 mod locks_in_opposite_order;
 mod look_back_beside_other_work;
+mod loops_of_different_length;
 mod machine_shrinks;
 mod more_bins_than_values;
 mod operator_on_padding;
@@ -115,6 +118,7 @@ mod spin_lock_by_every_lane;
 mod spin_without_end;
 mod state_in_two_words;
 mod stolen_between_counts;
+mod successor_forgotten;
 mod table_rewritten;
 mod tag_comes_round;
 mod ticket_lock_relaxed;
@@ -124,6 +128,7 @@ mod tickets_reset_in_the_kernel;
 mod tile_by_block_index;
 mod torn_read;
 mod two_grid_barriers;
+mod two_orders;
 mod unlock_before_block_barrier;
 mod used_before_initialised;
 mod vote_against_barrier;
@@ -169,6 +174,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     own_residual::EXHIBIT,
     residual_cleared_too_early::EXHIBIT,
     block_barrier_for_grid::EXHIBIT,
+    loops_of_different_length::EXHIBIT,
     table_rewritten::EXHIBIT,
     relaxed_arrival::EXHIBIT,
     flag_at_block_scope::EXHIBIT,
@@ -183,6 +189,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     release_sequence_cut::EXHIBIT,
     ticket_lock_relaxed::EXHIBIT,
     torn_read::EXHIBIT,
+    two_orders::EXHIBIT,
     aggregate_beside_flag::EXHIBIT,
     state_in_two_words::EXHIBIT,
     own_barrier_relaxed::EXHIBIT,
@@ -202,6 +209,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     votes_at_two_lines::EXHIBIT,
     barrier_inside_a_lock::EXHIBIT,
     locks_in_opposite_order::EXHIBIT,
+    both_upgrade::EXHIBIT,
     partner_not_resident::EXHIBIT,
     spin_without_end::EXHIBIT,
     early_return::EXHIBIT,
@@ -244,10 +252,12 @@ pub const EXHIBITS: &[Exhibit] = &[
     round_told_by_a_sum::EXHIBIT,
     finisher_without_work::EXHIBIT,
     free_list_aba::EXHIBIT,
+    hazard_without_fence::EXHIBIT,
     key_and_value_apart::EXHIBIT,
     tag_comes_round::EXHIBIT,
     full_for_a_moment::EXHIBIT,
     flag_before_the_tail::EXHIBIT,
+    successor_forgotten::EXHIBIT,
     index_of_32_bits::EXHIBIT,
     more_bins_than_values::EXHIBIT,
 ];

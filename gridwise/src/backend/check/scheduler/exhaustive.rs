@@ -60,6 +60,10 @@ pub(crate) struct Exhaustive {
     asleep: Vec<(ThreadId, Step)>,
     /// Everything is asleep: what follows was seen before.
     redundant: bool,
+    /// Whether index maps deal out contiguous parts: once everything is explored where they do not.
+    contiguous: bool,
+    /// Whether any was asked to.
+    dealt: bool,
     /// Tries every thread everywhere instead, for tests.
     #[cfg(test)]
     pub(super) naive: bool,
@@ -102,6 +106,11 @@ impl Exhaustive {
             self.path.pop();
         }
         false
+    }
+
+    /// Starts anew with contiguous parts, if any were dealt out, and none were contiguous so far.
+    fn deal_otherwise(&mut self) -> bool {
+        self.dealt && !std::mem::replace(&mut self.contiguous, true)
     }
 
     /// Finds the earlier events that this step could come before, and asks for that. Returns the clock of the step.
@@ -187,7 +196,7 @@ impl Exhaustive {
 
 impl Scheduler for Exhaustive {
     fn begin(&mut self) -> bool {
-        let more = !self.started || self.back_up();
+        let more = !self.started || self.back_up() || self.deal_otherwise();
         self.started = true;
         self.depth = 0;
         self.asleep.clear();
@@ -297,8 +306,14 @@ impl Scheduler for Exhaustive {
         }
     }
 
+    fn deals_contiguously(&mut self) -> bool {
+        self.dealt = true;
+        self.contiguous
+    }
+
     fn token(&self) -> String {
         encode(
+            self.contiguous,
             self.path[..self.depth.min(self.path.len())]
                 .iter()
                 .map(|node| match node {

@@ -13,7 +13,7 @@ mod test;
 pub(crate) use exhaustive::Exhaustive;
 pub(crate) use pct::Pct;
 pub(crate) use random::Random;
-pub(crate) use replay::from_token;
+pub(crate) use replay::{Replay, from_token, replay_token};
 pub(crate) use round_robin::RoundRobin;
 
 /// What a thread is about to do, as far as it matters to others.
@@ -77,8 +77,9 @@ pub(crate) trait Scheduler: Send {
     /// Nobody can run; these threads wait for a word.
     fn stuck(&mut self, _waiting: &[Candidate]) {}
 
-    /// Whether index maps deal out contiguous parts in the schedule that is running, where the model leaves it open.
-    fn deals_contiguously(&self) -> bool {
+    /// Whether index maps deal out contiguous parts in the schedule that is running, where the model leaves it open. Asked when one
+    /// deals out indices that others would get else.
+    fn deals_contiguously(&mut self) -> bool {
         false
     }
 

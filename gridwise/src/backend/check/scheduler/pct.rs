@@ -93,7 +93,7 @@ impl Scheduler for Pct {
     }
 
     /// In turn.
-    fn deals_contiguously(&self) -> bool {
+    fn deals_contiguously(&mut self) -> bool {
         !self.schedule.is_multiple_of(2)
     }
 

@@ -54,7 +54,7 @@ impl Scheduler for Random {
     }
 
     /// In turn.
-    fn deals_contiguously(&self) -> bool {
+    fn deals_contiguously(&mut self) -> bool {
         !self.schedule.is_multiple_of(2)
     }
 

@@ -1,19 +1,24 @@
 //! Replaying a schedule from its token.
 
 use super::{Candidate, Pct, Random, RoundRobin, Scheduler, Step};
-use crate::backend::check::memory::clock::ThreadId;
+use crate::{
+    backend::check::{memory::clock::ThreadId, model::Model},
+    check::Shape,
+};
 
 /// A list of decisions, taken one after the other; then the ordinary ones. One schedule.
 #[derive(Debug)]
 pub(crate) struct Recorded {
+    contiguous: bool,
     choices: Vec<u32>,
     next: usize,
     done: bool,
 }
 
 impl Recorded {
-    pub(crate) fn new(choices: Vec<u32>) -> Self {
+    fn new(contiguous: bool, choices: Vec<u32>) -> Self {
         Self {
+            contiguous,
             choices,
             next: 0,
             done: false,
@@ -27,9 +32,12 @@ impl Recorded {
     }
 }
 
+/// How index maps deal out, as it begins a token.
+const DEALINGS: [&str; 2] = ["choices", "contiguous"];
+
 /// Decisions as text: a number each, those that repeat as `number*times`.
-pub(super) fn encode(choices: impl Iterator<Item = u32>) -> String {
-    let mut text = String::from("choices:");
+pub(super) fn encode(contiguous: bool, choices: impl Iterator<Item = u32>) -> String {
+    let mut text = format!("{}:", DEALINGS[usize::from(contiguous)]);
     let mut runs: Vec<(u32, usize)> = Vec::new();
     for choice in choices {
         match runs.last_mut() {
@@ -85,14 +93,49 @@ impl Scheduler for Recorded {
         (self.take() as usize).min(options - 1)
     }
 
+    fn deals_contiguously(&mut self) -> bool {
+        self.contiguous
+    }
+
     fn token(&self) -> String {
-        encode(self.choices.iter().copied())
+        encode(self.contiguous, self.choices.iter().copied())
     }
 }
 
-/// The scheduler that a token describes, for one schedule; `None` if it is not a token.
-pub(crate) fn from_token(token: &str) -> Option<Box<dyn Scheduler>> {
-    let (kind, rest) = token.split_once(':').unwrap_or((token, ""));
+/// What a token says: a schedule, and the shape of grids where a launch does not say, if it was one of several.
+pub(crate) struct Replay {
+    pub(crate) scheduler: Box<dyn Scheduler>,
+    pub(crate) shape: Option<Shape>,
+}
+
+impl Replay {
+    /// The device to replay on, and what decides there.
+    pub(crate) fn on(self, model: Model) -> (Model, Box<dyn Scheduler>) {
+        (
+            self.shape.map_or(model, |shape| model.with_shape(shape)),
+            self.scheduler,
+        )
+    }
+}
+
+/// The token of the schedule that is running, with the shape of grids if the model has one.
+pub(crate) fn replay_token(scheduler: &dyn Scheduler, shape: Option<Shape>) -> String {
+    let schedule = scheduler.token();
+    shape.map_or(schedule.clone(), |shape| format!("{schedule}@{}", shape.token()))
+}
+
+/// What a token describes, for one schedule; `None` if it is not a token.
+pub(crate) fn from_token(token: &str) -> Option<Replay> {
+    let (schedule, shape) = match token.split_once('@') {
+        Some((schedule, shape)) => (schedule, Some(Shape::of_token(shape)?)),
+        None => (token, None),
+    };
+    let scheduler = scheduler_of(schedule)?;
+    Some(Replay { scheduler, shape })
+}
+
+fn scheduler_of(schedule: &str) -> Option<Box<dyn Scheduler>> {
+    let (kind, rest) = schedule.split_once(':').unwrap_or((schedule, ""));
     let mut numbers = rest.split(':').map(|number| number.parse::<u64>().ok());
     let mut number = || numbers.next().flatten();
     match kind {
@@ -107,7 +150,7 @@ pub(crate) fn from_token(token: &str) -> Option<Box<dyn Scheduler>> {
                 Some(length as usize),
             )))
         }
-        "choices" => Some(Box::new(Recorded::new(decode(rest)?))),
+        dealing if DEALINGS.contains(&dealing) => Some(Box::new(Recorded::new(dealing == DEALINGS[1], decode(rest)?))),
         _ => None,
     }
 }

@@ -175,7 +175,7 @@ fn a_token_makes_the_same_run() {
             let (outcome, used) = run(program, scheduler);
             scheduler = used;
             let token = scheduler.token();
-            let mut replay = from_token(&token).expect("a token");
+            let mut replay = from_token(&token).expect("a token").scheduler;
             assert!(replay.begin());
             assert_eq!(run(program, replay).0, outcome, "{token}, {program:?}");
         }
@@ -184,7 +184,19 @@ fn a_token_makes_the_same_run() {
 
 #[test]
 fn what_is_no_token_is_refused() {
-    for text in ["", "random", "random:x:1", "choices:1.a", "pct:1:2", "dice:1"] {
+    for text in [
+        "",
+        "random",
+        "random:x:1",
+        "choices:1.a",
+        "pct:1:2",
+        "dice:1",
+        "random:1:1@",
+        "random:1:1@3",
+        "random:1:1@0x1",
+        "random:1:1@2x",
+        "@2x3",
+    ] {
         assert!(from_token(text).is_none(), "{text}");
     }
 }

@@ -241,6 +241,7 @@ impl CudaDevice {
             },
             shared_bytes,
             blocks: most_blocks,
+            offered: usize::MAX,
             taken: 0,
         }
     }
