@@ -107,8 +107,12 @@ pub trait Acc: Hardware {
     /// Which they are depends on the domain as a whole: who owns an element in one domain need not own it in another, be it only
     /// longer by one, so that a barrier belongs between the two.
     ///
-    /// In several dimensions, what a loop computes from the outer indices is computed anew for each index; with
-    /// [`runs_in_grid`](Self::runs_in_grid) it is computed once a row, and simple bodies become several times as fast on a CPU.
+    /// In several dimensions, where the body of a loop is simple, hand it to `for_each` (or `map`, `sum`, `fold`): on a CPU these are
+    /// nested loops, so that what is computed from the outer indices is computed once a row, and the inner loop vectorises. A `for`
+    /// loop asks for one index after another, and was several times as slow; where a closure cannot be, because the body leaves the
+    /// loop or the kernel, [`runs_in_grid`](Self::runs_in_grid) gives the rows. Either way take spans that a kernel chooses by an
+    /// index, as two arrays that alternate, out of their array first (`let from = self.grids[step % 2].slice(acc, ..);`): through
+    /// the reference every access looks up where the span lies.
     #[inline(always)]
     fn threads_in_grid<D: Domain>(self, domain: D) -> D::Walk<Self::Deal> {
         domain.walk(

@@ -87,7 +87,7 @@ impl<const N: usize> Table for Space<N> {
 }
 
 /// Ways through a domain.
-pub const WALKS: u32 = 6;
+pub const WALKS: u32 = 8;
 
 /// Counts the visits of each index, each way.
 #[repr(C)]
@@ -126,6 +126,18 @@ unsafe impl<T: Table> Kernel for Visit<'_, T> {
                 for frame in acc.warps_in_grid(domain, frame) {
                     acc.threads_in_warp(frame).for_each(visit);
                 }
+            }
+            5 => {
+                for index in acc.threads_in_grid(domain) {
+                    visit(index);
+                }
+            }
+            6 => {
+                let mut walk = acc.threads_in_grid(domain);
+                for index in walk.by_ref().take(3) {
+                    visit(index);
+                }
+                walk.for_each(visit);
             }
             _ => {
                 // A block's part of the first axis does not exist for a general domain: give each block the whole, in turn.
