@@ -46,6 +46,21 @@ pub trait Acc: Hardware {
         self.threads()
     }
 
+    /// Index of this thread in the grid, below [`thread_count_in_grid`](Self::thread_count_in_grid): block after block.
+    ///
+    /// For what there is one of a thread, as a partial result. What there is one of an element is better dealt out by
+    /// [`threads_in_grid`](Self::threads_in_grid), which does not depend on there being as many threads.
+    #[inline(always)]
+    fn thread_index_in_grid(self) -> usize {
+        self.block() * self.threads() + self.thread()
+    }
+
+    /// Threads in the grid.
+    #[inline(always)]
+    fn thread_count_in_grid(self) -> usize {
+        self.blocks() * self.threads()
+    }
+
     /// Index of this thread in its warp.
     #[inline(always)]
     fn lane(self) -> usize {
@@ -115,11 +130,7 @@ pub trait Acc: Hardware {
     /// the reference every access looks up where the span lies.
     #[inline(always)]
     fn threads_in_grid<D: Domain>(self, domain: D) -> D::Walk<Self::Deal> {
-        domain.walk(
-            self,
-            self.block() * self.threads() + self.thread(),
-            self.blocks() * self.threads(),
-        )
+        domain.walk(self, self.thread_index_in_grid(), self.thread_count_in_grid())
     }
 
     /// The indices of `domain` that this thread works on, of the threads of its block; see
@@ -139,11 +150,7 @@ pub trait Acc: Hardware {
     /// contiguous, so that an inner loop over a run is a plain loop over slices.
     #[inline(always)]
     fn runs_in_grid<D: Domain>(self, domain: D) -> D::Runs<Self::Deal> {
-        domain.runs(
-            self,
-            self.block() * self.threads() + self.thread(),
-            self.blocks() * self.threads(),
-        )
+        domain.runs(self, self.thread_index_in_grid(), self.thread_count_in_grid())
     }
 
     /// As [`threads_in_block`](Self::threads_in_block), in runs along the last axis.

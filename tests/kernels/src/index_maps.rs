@@ -164,7 +164,7 @@ unsafe impl Kernel for Shares<'_> {
     type Shared = ();
 
     fn run<A: Acc>(self, acc: A, _: ()) {
-        let thread = acc.block_index() * acc.thread_count() + acc.thread_index();
+        let thread = acc.thread_index_in_grid();
         let (mut share, mut last) = (0, None);
         for index in acc.threads_in_grid(0..self.len) {
             assert!(last < Some(index), "indices ascend");
@@ -216,7 +216,7 @@ unsafe impl Kernel for FirstIndices<'_> {
     type Shared = ();
 
     fn run<A: Acc>(self, acc: A, _: ()) {
-        let thread = acc.block_index() * acc.thread_count() + acc.thread_index();
+        let thread = acc.thread_index_in_grid();
         for (i, index) in acc.threads_in_grid(0..usize::MAX).take(2).enumerate() {
             self.line.set(acc, 2 * thread + i, index as u64);
         }
