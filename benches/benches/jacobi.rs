@@ -12,19 +12,39 @@ fn gridwise(comparison: Comparison<'_>, n: usize, steps: u64, threads: usize) ->
     let phases = move |strategy: Strategy| move |steps| ours::phases(n, steps, threads, strategy);
     comparison
         .add("gridwise", steps, move |steps| {
-            ours::persistent::<true>(n, steps, threads).elapsed
+            ours::persistent::<{ ours::SLICES }>(n, steps, threads).elapsed
         })
         .add("gridwise, spans", steps, move |steps| {
-            ours::persistent::<false>(n, steps, threads).elapsed
+            ours::persistent::<{ ours::SPANS }>(n, steps, threads).elapsed
         })
         .add("gridwise, phases persistent", steps, phases(Strategy::Persistent))
         .add("gridwise, phases by relaunch", steps, phases(Strategy::Relaunch))
         .add("gridwise, one block", steps, move |steps| {
-            ours::persistent::<true>(n, steps, 1).elapsed
+            ours::persistent::<{ ours::SLICES }>(n, steps, 1).elapsed
         })
         .add("gridwise, one block, spans", steps, move |steps| {
-            ours::persistent::<false>(n, steps, 1).elapsed
+            ours::persistent::<{ ours::SPANS }>(n, steps, 1).elapsed
         })
+}
+
+/// The ways to write the inner loops, one block alone.
+fn forms(n: usize, steps: u64) {
+    Comparison::new(format!("jacobi, {n}², one block, forms of the loop"))
+        .unit("µs per step")
+        .baseline("slices")
+        .add("slices", steps, move |steps| {
+            ours::persistent::<{ ours::SLICES }>(n, steps, 1).elapsed
+        })
+        .add("runs and spans", steps, move |steps| {
+            ours::persistent::<{ ours::SPANS }>(n, steps, 1).elapsed
+        })
+        .add("indices, for_each", steps, move |steps| {
+            ours::persistent::<{ ours::INDICES }>(n, steps, 1).elapsed
+        })
+        .add("indices, for", steps, move |steps| {
+            ours::persistent::<{ ours::INDICES_ONE_BY_ONE }>(n, steps, 1).elapsed
+        })
+        .run();
 }
 
 fn main() {
@@ -38,6 +58,7 @@ fn main() {
             .with(|comparison| gridwise(comparison, n, steps, threads))
             .run();
     }
+    forms(256, 3_000);
 }
 
 fn peers(comparison: Comparison<'_>, n: usize, steps: u64, threads: usize) -> Comparison<'_> {

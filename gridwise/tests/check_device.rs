@@ -71,8 +71,8 @@ unsafe impl GridKernel for Meet<'_> {
     type Shared = SharedArray<u32, 4>;
 
     fn run<A: GridAcc>(self, acc: A, _: Self::Shared) {
-        let me = acc.block_index() * acc.thread_count() + acc.thread_index();
-        let n = acc.block_count() * acc.thread_count();
+        let me = acc.thread_index_in_grid();
+        let n = acc.thread_count_in_grid();
         for round in 0..self.rounds {
             let next = self.data.get(acc, (me + 1) % n);
             acc.sync_grid();

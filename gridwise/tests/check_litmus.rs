@@ -78,7 +78,7 @@ unsafe impl GridKernel for Litmus<'_> {
     type Shared = ();
 
     fn run<A: GridAcc>(self, acc: A, _: ()) {
-        let role = acc.block_index() * acc.thread_count() + acc.thread_index();
+        let role = acc.thread_index_in_grid();
         for (at, op) in self.program.ops[role].iter().enumerate() {
             let Some(op) = *op else { break };
             let register = role * OPS + at;

@@ -57,9 +57,9 @@ unsafe impl GridKernel for Squares<'_> {
         for _ in 0..self.steps {
             self.out.promise_stored_once(acc);
             let store = |i: usize| self.out.set(acc, i, (i * i) as u32);
-            let me = acc.block_index() * threads + acc.thread_index();
+            let me = acc.thread_index_in_grid();
             match self.map {
-                Map::Right => (me..len).step_by(threads * blocks).for_each(store),
+                Map::Right => (me..len).step_by(acc.thread_count_in_grid()).for_each(store),
                 Map::NoStride => store(me),
                 Map::Overlapping => {
                     let part = len / blocks;

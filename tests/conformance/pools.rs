@@ -25,7 +25,7 @@ impl TeamScan<'_> {
         let (thread, threads) = (acc.thread_index(), acc.thread_count());
         let (sum, total) = acc.inclusive_scan_block(thread as u64 + 1, |a, b| a + b);
         assert_eq!(total as usize, threads * (threads + 1) / 2);
-        self.out.set(acc, acc.block_index() * threads + thread, sum);
+        self.out.set(acc, acc.thread_index_in_grid(), sum);
     }
 }
 
@@ -47,7 +47,7 @@ unsafe impl GridKernel for TeamScan<'_> {
     fn run<A: GridAcc>(self, acc: A, _: ()) {
         self.scan(acc);
         let all = acc.reduce_grid(1_u64, |a, b| a + b);
-        assert_eq!(all as usize, acc.block_count() * acc.thread_count());
+        assert_eq!(all as usize, acc.thread_count_in_grid());
     }
 }
 

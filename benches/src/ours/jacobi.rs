@@ -6,25 +6,34 @@ use gridwise::host::{device::WaitPolicy, phases::RunOptions};
 use gridwise::prelude::*;
 use std::time::{Duration, Instant};
 
-/// The inner points of one array from those of the other; a step is one phase. `SLICES` says how the inner loops are written.
+/// Rows lent out as plain slices, and the very loop of the peers.
+pub const SLICES: usize = 0;
+/// Runs of indices, and spans.
+pub const SPANS: usize = 1;
+/// Indices of two dimensions, in a closure.
+pub const INDICES: usize = 2;
+/// Indices of two dimensions, in a `for` loop.
+pub const INDICES_ONE_BY_ONE: usize = 3;
+
+/// The inner points of one array from those of the other; a step is one phase. `FORM` says how the inner loops are written.
 #[repr(C)]
-struct Jacobi<'a, const SLICES: bool> {
+struct Jacobi<'a, const FORM: usize> {
     n: usize,
     steps: usize,
     grids: [SpanMut<'a, f32>; 2],
 }
 
-impl<const SLICES: bool> Jacobi<'_, SLICES> {
+impl<const FORM: usize> Jacobi<'_, FORM> {
     #[inline(always)]
     fn step<A: Acc>(&self, acc: A, step: usize) {
-        if SLICES {
-            self.step_in_slices(acc, step)
-        } else {
-            self.step_in_spans(acc, step)
+        match FORM {
+            SLICES => self.step_in_slices(acc, step),
+            SPANS => self.step_in_spans(acc, step),
+            INDICES => self.step_in_indices(acc, step),
+            _ => self.step_one_by_one(acc, step),
         }
     }
 
-    /// Rows lent out as plain slices, and the very loop of the peers.
     #[inline(always)]
     fn step_in_slices<A: Acc>(&self, acc: A, step: usize) {
         let n = self.n;
@@ -40,7 +49,6 @@ impl<const SLICES: bool> Jacobi<'_, SLICES> {
         }
     }
 
-    /// Spans all the way.
     #[inline(always)]
     fn step_in_spans<A: Acc>(&self, acc: A, step: usize) {
         let n = self.n;
@@ -57,10 +65,39 @@ impl<const SLICES: bool> Jacobi<'_, SLICES> {
             }
         }
     }
+
+    /// The arrays by value: through a reference that a step chooses, each access would look up where the array lies.
+    #[inline(always)]
+    fn arrays<A: Acc>(&self, acc: A, step: usize) -> [SpanMut<'_, f32>; 2] {
+        [step, step + 1].map(|at| self.grids[at % 2].slice(acc, ..))
+    }
+
+    #[inline(always)]
+    fn step_in_indices<A: Acc>(&self, acc: A, step: usize) {
+        let (n, [from, to]) = (self.n, self.arrays(acc, step));
+        acc.threads_in_grid([1..n - 1, 1..n - 1])
+            .for_each(|point| relax(acc, n, &from, &to, point));
+    }
+
+    #[inline(always)]
+    fn step_one_by_one<A: Acc>(&self, acc: A, step: usize) {
+        let (n, [from, to]) = (self.n, self.arrays(acc, step));
+        for point in acc.threads_in_grid([1..n - 1, 1..n - 1]) {
+            relax(acc, n, &from, &to, point);
+        }
+    }
+}
+
+#[inline(always)]
+fn relax<A: Acc>(acc: A, n: usize, from: &SpanMut<'_, f32>, to: &SpanMut<'_, f32>, [row, column]: [usize; 2]) {
+    let here = row * n + column;
+    let vertical = from.get(acc, here - n) + from.get(acc, here + n);
+    let horizontal = from.get(acc, here - 1) + from.get(acc, here + 1);
+    to.set(acc, here, 0.25 * (vertical + horizontal));
 }
 
 // SAFETY: in a step each thread writes its own points of one array and all read the other; a grid barrier separates steps.
-unsafe impl<const SLICES: bool> GridKernel for Jacobi<'_, SLICES> {
+unsafe impl<const FORM: usize> GridKernel for Jacobi<'_, FORM> {
     const NAME: &'static str = "bench_jacobi";
     type Shared = ();
 
@@ -73,7 +110,7 @@ unsafe impl<const SLICES: bool> GridKernel for Jacobi<'_, SLICES> {
 }
 
 // SAFETY: as above, with the boundary of a phase for the barrier.
-unsafe impl<const SLICES: bool> Phased for Jacobi<'_, SLICES> {
+unsafe impl<const FORM: usize> Phased for Jacobi<'_, FORM> {
     const NAME: &'static str = "bench_jacobi_phases";
     type Shared = ();
     const PHASES: usize = 1;
@@ -87,11 +124,11 @@ unsafe impl<const SLICES: bool> Phased for Jacobi<'_, SLICES> {
     }
 }
 
-fn on_device<const SLICES: bool>(
+fn on_device<const FORM: usize>(
     n: usize,
     steps: u64,
     workers: usize,
-    run: impl FnOnce(&Queue, Jacobi<'_, SLICES>) -> Result<(), gridwise::Error>,
+    run: impl FnOnce(&Queue, Jacobi<'_, FORM>) -> Result<(), gridwise::Error>,
 ) -> Run {
     let device = device(workers, WaitPolicy::Active);
     let queue = device.queue();
@@ -111,9 +148,9 @@ fn on_device<const SLICES: bool>(
     }
 }
 
-/// One cooperative launch, a grid barrier after each step; the inner loops over slices, or over spans.
-pub fn persistent<const SLICES: bool>(n: usize, steps: u64, workers: usize) -> Run {
-    on_device::<SLICES>(n, steps, workers, |queue, kernel| {
+/// One cooperative launch, a grid barrier after each step; the inner loops in a form of [`SLICES`] and so on.
+pub fn persistent<const FORM: usize>(n: usize, steps: u64, workers: usize) -> Run {
+    on_device::<FORM>(n, steps, workers, |queue, kernel| {
         Ok(queue.launch_cooperative(Blocks::Resident, kernel)?)
     })
 }
@@ -121,7 +158,7 @@ pub fn persistent<const SLICES: bool>(n: usize, steps: u64, workers: usize) -> R
 /// As phases, over slices.
 pub fn phases(n: usize, steps: u64, workers: usize, strategy: Strategy) -> Duration {
     let options = RunOptions::default().strategy(strategy);
-    on_device::<true>(n, steps, workers, |queue, kernel| queue.run(kernel, options).map(drop)).elapsed
+    on_device::<SLICES>(n, steps, workers, |queue, kernel| queue.run(kernel, options).map(drop)).elapsed
 }
 
 #[cfg(test)]
@@ -133,16 +170,15 @@ mod test {
     fn gridwise_gives_the_bits_of_the_serial_loop() {
         for (n, steps, workers) in [(3, 1, 1), (17, 5, 2), (64, 20, 3)] {
             let expected = serial(n, steps).grid;
-            assert_eq!(
-                persistent::<false>(n, steps, workers).grid,
-                expected,
-                "spans, {n}² on {workers}"
-            );
-            assert_eq!(
-                persistent::<true>(n, steps, workers).grid,
-                expected,
-                "slices, {n}² on {workers}"
-            );
+            let runs = [
+                persistent::<SLICES>(n, steps, workers),
+                persistent::<SPANS>(n, steps, workers),
+                persistent::<INDICES>(n, steps, workers),
+                persistent::<INDICES_ONE_BY_ONE>(n, steps, workers),
+            ];
+            for (form, run) in runs.iter().enumerate() {
+                assert_eq!(run.grid, expected, "form {form}, {n}² on {workers}");
+            }
         }
     }
 }

@@ -14,7 +14,7 @@
 //!     type Shared = ();
 //!
 //!     fn run<A: GridAcc>(self, acc: A, _: ()) {
-//!         let me = acc.block_index() * acc.thread_count() + acc.thread_index();
+//!         let me = acc.thread_index_in_grid();
 //!         let neighbour = self.data.get(acc, (me + 1) % self.data.len());
 //!         acc.sync_grid(); // take it away, and the model panics with a data race
 //!         self.data.set(acc, me, neighbour);

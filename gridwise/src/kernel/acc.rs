@@ -46,6 +46,21 @@ pub trait Acc: Hardware {
         self.threads()
     }
 
+    /// Index of this thread in the grid, below [`thread_count_in_grid`](Self::thread_count_in_grid): block after block.
+    ///
+    /// For what there is one of a thread, as a partial result. What there is one of an element is better dealt out by
+    /// [`threads_in_grid`](Self::threads_in_grid), which does not depend on there being as many threads.
+    #[inline(always)]
+    fn thread_index_in_grid(self) -> usize {
+        self.block() * self.threads() + self.thread()
+    }
+
+    /// Threads in the grid.
+    #[inline(always)]
+    fn thread_count_in_grid(self) -> usize {
+        self.blocks() * self.threads()
+    }
+
     /// Index of this thread in its warp.
     #[inline(always)]
     fn lane(self) -> usize {
@@ -107,15 +122,15 @@ pub trait Acc: Hardware {
     /// Which they are depends on the domain as a whole: who owns an element in one domain need not own it in another, be it only
     /// longer by one, so that a barrier belongs between the two.
     ///
-    /// In several dimensions, what a loop computes from the outer indices is computed anew for each index; with
-    /// [`runs_in_grid`](Self::runs_in_grid) it is computed once a row, and simple bodies become several times as fast on a CPU.
+    /// In several dimensions, where the body of a loop is simple, hand it to `for_each` (or `map`, `sum`, `fold`): on a CPU these are
+    /// nested loops, so that what is computed from the outer indices is computed once a row, and the inner loop vectorises. A `for`
+    /// loop asks for one index after another, and was several times as slow; where a closure cannot be, because the body leaves the
+    /// loop or the kernel, [`runs_in_grid`](Self::runs_in_grid) gives the rows. Either way take spans that a kernel chooses by an
+    /// index, as two arrays that alternate, out of their array first (`let from = self.grids[step % 2].slice(acc, ..);`): through
+    /// the reference every access looks up where the span lies.
     #[inline(always)]
     fn threads_in_grid<D: Domain>(self, domain: D) -> D::Walk<Self::Deal> {
-        domain.walk(
-            self,
-            self.block() * self.threads() + self.thread(),
-            self.blocks() * self.threads(),
-        )
+        domain.walk(self, self.thread_index_in_grid(), self.thread_count_in_grid())
     }
 
     /// The indices of `domain` that this thread works on, of the threads of its block; see
@@ -135,11 +150,7 @@ pub trait Acc: Hardware {
     /// contiguous, so that an inner loop over a run is a plain loop over slices.
     #[inline(always)]
     fn runs_in_grid<D: Domain>(self, domain: D) -> D::Runs<Self::Deal> {
-        domain.runs(
-            self,
-            self.block() * self.threads() + self.thread(),
-            self.blocks() * self.threads(),
-        )
+        domain.runs(self, self.thread_index_in_grid(), self.thread_count_in_grid())
     }
 
     /// As [`threads_in_block`](Self::threads_in_block), in runs along the last axis.

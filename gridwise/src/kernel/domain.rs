@@ -183,10 +183,7 @@ impl<const N: usize> Domain for [Range<usize>; N] {
 
     #[inline(always)]
     fn walk<H: Hardware>(self, hardware: H, member: usize, members: usize) -> BoxWalk<H::Deal, N> {
-        BoxWalk {
-            deal: hardware.deal(0..self.size(), member, members),
-            cursor: Cursor::new(self),
-        }
+        BoxWalk::new(self.runs(hardware, member, members))
     }
 
     #[inline(always)]
@@ -249,11 +246,45 @@ impl<const N: usize> Cursor<N> {
     }
 }
 
-/// The indices of one member in an `N`-dimensional domain.
+/// The indices of one member in an `N`-dimensional domain: run after run.
 #[derive(Clone, Debug)]
 pub struct BoxWalk<D, const N: usize> {
-    deal: D,
-    cursor: Cursor<N>,
+    runs: BoxRuns<D, N>,
+    /// The run that is being walked: its first index, and what is left of it along the last axis.
+    start: [usize; N],
+    left: Range<usize>,
+}
+
+impl<D: Deal, const N: usize> BoxWalk<D, N> {
+    #[inline(always)]
+    fn new(runs: BoxRuns<D, N>) -> Self {
+        Self {
+            runs,
+            start: [0; N],
+            left: 0..0,
+        }
+    }
+
+    /// Goes on to the next run where nothing is left of this one; whether something is left then.
+    #[inline(always)]
+    fn begin_run(&mut self) -> bool {
+        if self.left.start == self.left.end {
+            let Some(run) = self.runs.next() else {
+                return false;
+            };
+            self.start = run.start;
+            self.left = run.columns();
+        }
+        true
+    }
+
+    /// The index of the run that is being walked.
+    #[inline(always)]
+    fn at(&self, column: usize) -> [usize; N] {
+        let mut index = self.start;
+        index[N - 1] = column;
+        index
+    }
 }
 
 impl<D: Deal, const N: usize> Iterator for BoxWalk<D, N> {
@@ -261,10 +292,24 @@ impl<D: Deal, const N: usize> Iterator for BoxWalk<D, N> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<[usize; N]> {
-        self.cursor.seek(self.deal.next()?);
-        let index = self.cursor.index;
-        self.cursor.advance(1);
-        Some(index)
+        self.begin_run().then(|| {
+            let column = self.left.start;
+            self.left.start += 1;
+            self.at(column)
+        })
+    }
+
+    /// Nested loops: what the closure computes from the outer indices is then computed once a run, and the inner loop vectorises.
+    #[inline(always)]
+    fn fold<B, F: FnMut(B, [usize; N]) -> B>(mut self, init: B, mut f: F) -> B {
+        let mut folded = init;
+        while self.begin_run() {
+            for column in self.left.clone() {
+                folded = f(folded, self.at(column));
+            }
+            self.left = 0..0;
+        }
+        folded
     }
 }
 impl<D: Deal, const N: usize> FusedIterator for BoxWalk<D, N> {}
@@ -390,15 +435,23 @@ mod test {
     #[test]
     fn members_walk_a_box_exactly_once() {
         fn walk<D: Deal>(deal: D, domain: &[Range<usize>; 2]) -> Vec<[usize; 2]> {
-            let walk = BoxWalk {
-                deal: deal.clone(),
-                cursor: Cursor::new(domain.clone()),
-            };
             let runs = BoxRuns {
                 deal,
                 cursor: Cursor::new(domain.clone()),
             };
-            let walked: Vec<_> = walk.collect();
+            let walk = BoxWalk::new(runs.clone());
+            let mut walked = Vec::new();
+            for index in walk.clone() {
+                walked.push(index);
+            }
+            for begun in 0..4 {
+                let (mut walk, mut parts) = (walk.clone(), Vec::new());
+                for index in walk.by_ref().take(begun) {
+                    parts.push(index);
+                }
+                walk.for_each(|index| parts.push(index));
+                assert_eq!(walked, parts);
+            }
             let by_runs: Vec<_> = runs
                 .flat_map(|run| run.columns().map(move |column| [run.start[0], column]))
                 .collect();

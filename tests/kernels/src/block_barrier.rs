@@ -16,7 +16,7 @@ unsafe impl Kernel for LeavesEarly<'_> {
     type Shared = ();
 
     fn run<A: Acc>(self, acc: A, _: ()) {
-        let i = acc.block_index() * acc.thread_count() + acc.thread_index();
+        let i = acc.thread_index_in_grid();
         if i >= self.out.len() {
             return;
         }
@@ -232,7 +232,7 @@ unsafe impl Kernel for Loops<'_> {
                 }
             }
         }
-        self.out.set(acc, acc.block_index() * threads + thread, local);
+        self.out.set(acc, acc.thread_index_in_grid(), local);
     }
 }
 

@@ -25,7 +25,7 @@ unsafe impl Kernel for Broadcast<'_> {
                 (1000 * thread + 100 * block + round) as u64
             });
         }
-        self.out.set(acc, block * acc.thread_count() + thread, sum);
+        self.out.set(acc, acc.thread_index_in_grid(), sum);
     }
 }
 
@@ -44,12 +44,11 @@ unsafe impl Kernel for BlockCollectives<'_> {
     type Shared = ();
 
     fn run<A: Acc>(self, acc: A, _: ()) {
-        let (thread, threads) = (acc.thread_index(), acc.thread_count());
-        let own = affine(thread);
+        let own = affine(acc.thread_index());
         let total = acc.reduce_block(own, then);
         let (inclusive, total_inclusive) = acc.inclusive_scan_block(own, then);
         let (exclusive, total_exclusive) = acc.exclusive_scan_block(own, IDENTITY, then);
-        let first = PARTS * (acc.block_index() * threads + thread);
+        let first = PARTS * acc.thread_index_in_grid();
         let parts = [total, inclusive, total_inclusive, exclusive, total_exclusive];
         for (i, part) in parts.into_iter().enumerate() {
             self.out.set(acc, first + i, part);
@@ -124,7 +123,7 @@ unsafe impl<T: Combine> GridKernel for GridReductions<'_, T> {
     type Shared = ();
 
     fn run<A: GridAcc>(self, acc: A, _: ()) {
-        let thread = acc.block_index() * acc.thread_count() + acc.thread_index();
+        let thread = acc.thread_index_in_grid();
         for round in 0..self.rounds {
             skew((thread * 31 + round * 17) % 60);
             let total = acc.reduce_grid(self.values[(thread + round) % self.values.len()], T::combine);

@@ -46,8 +46,8 @@ unsafe impl GridKernel for AllSeeAll<'_> {
     type Shared = ();
 
     fn run<A: GridAcc>(self, acc: A, _: ()) {
-        let thread = acc.block_index() * acc.thread_count() + acc.thread_index();
-        let all = acc.block_count() * acc.thread_count();
+        let thread = acc.thread_index_in_grid();
+        let all = acc.thread_count_in_grid();
         for round in 1..=self.rounds {
             let stored = &self.stored[round as usize % 2];
             stored.set(acc, thread, round + thread as u32);

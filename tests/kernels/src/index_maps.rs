@@ -87,7 +87,7 @@ impl<const N: usize> Table for Space<N> {
 }
 
 /// Ways through a domain.
-pub const WALKS: u32 = 6;
+pub const WALKS: u32 = 8;
 
 /// Counts the visits of each index, each way.
 #[repr(C)]
@@ -127,6 +127,18 @@ unsafe impl<T: Table> Kernel for Visit<'_, T> {
                     acc.threads_in_warp(frame).for_each(visit);
                 }
             }
+            5 => {
+                for index in acc.threads_in_grid(domain) {
+                    visit(index);
+                }
+            }
+            6 => {
+                let mut walk = acc.threads_in_grid(domain);
+                for index in walk.by_ref().take(3) {
+                    visit(index);
+                }
+                walk.for_each(visit);
+            }
             _ => {
                 // A block's part of the first axis does not exist for a general domain: give each block the whole, in turn.
                 if acc.block_index() == 0 {
@@ -152,7 +164,7 @@ unsafe impl Kernel for Shares<'_> {
     type Shared = ();
 
     fn run<A: Acc>(self, acc: A, _: ()) {
-        let thread = acc.block_index() * acc.thread_count() + acc.thread_index();
+        let thread = acc.thread_index_in_grid();
         let (mut share, mut last) = (0, None);
         for index in acc.threads_in_grid(0..self.len) {
             assert!(last < Some(index), "indices ascend");
@@ -204,7 +216,7 @@ unsafe impl Kernel for FirstIndices<'_> {
     type Shared = ();
 
     fn run<A: Acc>(self, acc: A, _: ()) {
-        let thread = acc.block_index() * acc.thread_count() + acc.thread_index();
+        let thread = acc.thread_index_in_grid();
         for (i, index) in acc.threads_in_grid(0..usize::MAX).take(2).enumerate() {
             self.line.set(acc, 2 * thread + i, index as u64);
         }

@@ -85,6 +85,7 @@ unsafe impl Kernel for Shape<'_> {
 
     fn run<A: Acc>(self, acc: A, _: ()) {
         assert!(acc.block_index() < acc.block_count() && acc.thread_index() < acc.thread_count());
+        assert!(acc.thread_index_in_grid() < acc.thread_count_in_grid());
         self.out
             .atomic(0)
             .fetch_max(acc, acc.block_count() as u32, Ordering::Relaxed);
@@ -161,8 +162,7 @@ unsafe impl Kernel for Meets<'_> {
     fn run<A: Acc>(self, acc: A, _: ()) {
         let counts = [0; 5].map(|_: u32| acc.sync_block_count(true) as u32);
         let least = counts.into_iter().min().unwrap_or(0);
-        self.out
-            .set(acc, acc.block_index() * acc.thread_count() + acc.thread_index(), least);
+        self.out.set(acc, acc.thread_index_in_grid(), least);
     }
 }
 

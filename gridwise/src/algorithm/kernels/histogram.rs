@@ -108,7 +108,7 @@ impl<T: Pod, K: Transform<T, usize>> Counting<'_, T, K> {
     /// Counts into `L` tables that are this thread's alone: the counters of a bin lie beside each other.
     #[inline(always)]
     fn count_alone<const L: usize, A: Acc>(&self, acc: A) {
-        let group = self.group(acc, acc.block_index() * acc.thread_count() + acc.thread_index());
+        let group = self.group(acc, acc.thread_index_in_grid());
         // SAFETY: the group is this thread's alone.
         let counters = unsafe { group.as_mut_slice(acc) };
         let (counters, _) = counters.as_chunks_mut::<L>();

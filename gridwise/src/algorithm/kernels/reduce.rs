@@ -36,11 +36,7 @@ unsafe impl<T: Pod, U: Pod, M: Transform<T, U>, O: Operator<U>> Kernel for Reduc
         let input = self.input.as_slice();
         let combine = |left, right| self.op.apply(left, right);
         let add = |sum, &element: &T| combine(sum, self.map.apply(element));
-        let threads = acc.thread_count();
-        let (member, members) = (
-            acc.block_index() * threads + acc.thread_index(),
-            acc.block_count() * threads,
-        );
+        let (member, members) = (acc.thread_index_in_grid(), acc.thread_count_in_grid());
         let part = || &input[contiguous(0..input.len(), member, members).range()];
         let sum = if acc.warp_size() == 1 {
             if O::COMMUTATIVE {

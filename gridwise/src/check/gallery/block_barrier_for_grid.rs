@@ -10,7 +10,7 @@ exhibit! {
 }
 
 fn kernel<A: GridAcc>(acc: A, fixed: bool, data: &Words<'_>, _words: &Words<'_>, _shared: ()) {
-    let me = acc.block_index() * 2 + acc.thread_index();
+    let me = acc.thread_index_in_grid();
     data.set(acc, me, 1);
     if fixed {
         acc.sync_grid();

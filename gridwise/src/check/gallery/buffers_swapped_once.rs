@@ -10,7 +10,7 @@ exhibit! {
 }
 
 fn kernel<A: GridAcc>(acc: A, fixed: bool, data: &Words<'_>, _words: &Words<'_>, _shared: ()) {
-    let me = acc.block_index() * acc.thread_count() + acc.thread_index();
+    let me = acc.thread_index_in_grid();
     for step in 0..3 {
         let from = step % 2 * 4;
         let to = if fixed { 4 - from } else { 0 };

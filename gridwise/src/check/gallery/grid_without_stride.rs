@@ -12,7 +12,7 @@ exhibit! {
 fn kernel<A: Acc>(acc: A, fixed: bool, data: &Words<'_>, _words: &Words<'_>, _shared: ()) {
     data.promise_stored_once(acc);
     let (threads, n) = (acc.thread_count() * acc.block_count(), data.len());
-    let first = acc.block_index() * acc.thread_count() + acc.thread_index();
+    let first = acc.thread_index_in_grid();
     let end = if fixed { n } else { first + 1 };
     for i in (first..end).step_by(threads) {
         data.set(acc, i, 1);

@@ -11,7 +11,7 @@ exhibit! {
 
 fn kernel<A: Acc>(acc: A, fixed: bool, _data: &Words<'_>, _words: &Words<'_>, shared: SharedArray<u32, 4>) {
     let n = 6;
-    let i = acc.block_index() * 4 + acc.thread_index();
+    let i = acc.thread_index_in_grid();
     if i < n || fixed {
         shared.set(acc, acc.thread_index(), 1);
         acc.sync_block();

@@ -10,7 +10,7 @@ exhibit! {
 }
 
 fn kernel<A: GridAcc>(acc: A, fixed: bool, data: &Words<'_>, words: &Words<'_>, _shared: ()) {
-    data.set(acc, acc.block_index() * 2 + acc.thread_index(), 1);
+    data.set(acc, acc.thread_index_in_grid(), 1);
     if fixed {
         acc.sync_block();
     }

@@ -90,11 +90,11 @@ impl<T: Pod> TaskMemory<T> {
         options: TaskOptions<'_>,
     ) -> Result<Self, AllocationError> {
         let options = options.own;
-        let error = || AllocationError::of::<T>(options.capacity);
-        let power = |tasks: Option<usize>| tasks.and_then(usize::checked_next_power_of_two).ok_or_else(error);
-        let capacity = power(Some(options.capacity.max(1)))?;
+        let error = || AllocationError::of::<T>(options.capacity.unwrap_or_default());
+        let capacity = options.ring().ok_or_else(error)?;
         let twice = options.keep.checked_mul(2);
-        let own = power(twice.and_then(|keep| keep.checked_add(most_spawns)))?;
+        let own = twice.and_then(|keep| keep.checked_add(most_spawns));
+        let own = own.and_then(usize::checked_next_power_of_two).ok_or_else(error)?;
         let locals = local::elements::<T>(own).checked_mul(blocks).ok_or_else(error)?;
         Ok(Self {
             blocks,
@@ -121,7 +121,7 @@ impl<T: Pod> TaskMemory<T> {
     pub(super) fn suits(&mut self, blocks: usize, most_spawns: usize, options: TaskOptions<'_>) -> bool {
         let options = options.own;
         let fits = self.blocks == blocks
-            && Some(self.states.len()) == options.capacity.max(1).checked_next_power_of_two()
+            && options.suits(self.states.len())
             && self.rules.keep == options.keep as u64
             && self.rules.most_spawns == most_spawns as u64;
         if fits {
@@ -181,6 +181,15 @@ impl<T: Pod> TaskMemory<T> {
         Ok(())
     }
 
+    /// Begins anew, with these tasks and a ring of so many slots. If there is no memory for it, all stays as it is.
+    pub(super) fn grow(&mut self, queue: &Queue, slots: usize, tasks: &[T]) -> Result<(), TaskFailure> {
+        let device = queue.device();
+        let (ring, states, values) = (device.zeroed(RING_WORDS)?, device.zeroed(slots)?, device.zeroed(slots)?);
+        self.seeds = device.zeroed(tasks.len())?;
+        (self.ring, self.states, self.values) = (ring, states, values);
+        self.start(queue, tasks)
+    }
+
     /// The queue as it stands, for one launch.
     pub(super) fn queue<'a>(
         &'a mut self,
@@ -219,8 +228,9 @@ impl<T: Pod> TaskMemory<T> {
         Ok(queue.elements(self.ring.span())?[TAIL] & !CLOSED)
     }
 
-    /// What each block did.
-    pub(super) fn counters(&self, queue: &Queue) -> Result<Vec<TaskCounters>, CopyError> {
+    /// Adds what each block did, if that is asked for.
+    pub(super) fn count(&self, queue: &Queue, sums: &mut Option<Vec<TaskCounters>>) -> Result<(), CopyError> {
+        let Some(sums) = sums else { return Ok(()) };
         let records = queue.elements(self.records.span())?;
         let counters = |record: &[u64]| TaskCounters {
             tasks: record[record::TASKS],
@@ -230,7 +240,11 @@ impl<T: Pod> TaskMemory<T> {
             idle: Duration::from_nanos(record[record::IDLE]),
             peak: record[record::PEAK],
         };
-        Ok(records.chunks_exact(record::WORDS).map(counters).collect())
+        sums.resize(self.blocks, TaskCounters::default());
+        for (sum, record) in sums.iter_mut().zip(records.chunks_exact(record::WORDS)) {
+            sum.add(counters(record));
+        }
+        Ok(())
     }
 
     /// The error of a run that ended early, with every task that is left.

@@ -36,7 +36,7 @@ pub struct TaskReport {
     pub structure: Structure,
     /// Why.
     pub reason: Reason,
-    /// Launches.
+    /// Launches: those of the structure, and one each time that the ring [grew](TaskOptions::capacity).
     pub launches: usize,
     /// Blocks of the grid.
     pub blocks: usize,
@@ -64,6 +64,17 @@ pub struct TaskCounters {
     pub idle: Duration,
     /// Most tasks that it saw in that ring when it moved some there.
     pub peak: u64,
+}
+
+impl TaskCounters {
+    fn add(&mut self, other: Self) {
+        self.tasks += other.tasks;
+        self.claims += other.claims;
+        self.failed_pops += other.failed_pops;
+        self.spills += other.spills;
+        self.idle += other.idle;
+        self.peak = self.peak.max(other.peak);
+    }
 }
 
 impl Queue {
@@ -112,9 +123,11 @@ impl Queue {
         memory.start(self, seeds).map_err(refused)?;
 
         // The first generation is the seeds.
-        let mut generation_end = match report.structure {
-            Structure::Persistent => u64::MAX,
-            Structure::Relaunch => memory.pushed(self).map_err(|error| refused(error.into()))?,
+        let by_generation = report.structure == Structure::Relaunch;
+        let mut generation_end = if by_generation {
+            memory.pushed(self).map_err(|error| refused(error.into()))?
+        } else {
+            u64::MAX
         };
         let grid = Blocks::Exactly(plan.blocks).threads(plan.threads);
         // A GPU does not reach the host's word; there the run looks between launches.
@@ -135,20 +148,35 @@ impl Queue {
             let failure = launched.map_err(TaskFailure::from).err();
             let failure = failure.map_or_else(|| memory.stopped(self).unwrap_or_else(|error| Some(error.into())), Some);
             if let Some(cause) = failure {
-                return Err(memory.failed(self, P::NAME, cause));
+                let error = memory.failed(self, P::NAME, cause);
+                let larger = match *error.cause {
+                    TaskFailure::Overflow { capacity } if !error.lost => options.own.grown(capacity),
+                    _ => None,
+                };
+                let grown = larger.is_some_and(|slots| {
+                    let counted = memory.count(self, &mut report.counters);
+                    counted.is_ok() && memory.grow(self, slots, &error.unfinished).is_ok()
+                });
+                if !grown {
+                    return Err(error);
+                }
+                if by_generation {
+                    // What is left are seeds now, and nothing was pushed to the new ring.
+                    generation_end = 0;
+                }
+                continue;
             }
             let pushed = memory
                 .pushed(self)
                 .map_err(|error| memory.failed(self, P::NAME, error.into()))?;
-            if report.structure == Structure::Persistent || pushed == generation_end {
+            if !by_generation || pushed == generation_end {
                 break;
             }
             generation_end = pushed;
         }
         report.elapsed = start.elapsed();
-        if options.own.counted {
-            let counters = memory.counters(self);
-            report.counters = Some(counters.map_err(|error| memory.failed(self, P::NAME, error.into()))?);
+        if let Err(error) = memory.count(self, &mut report.counters) {
+            return Err(memory.failed(self, P::NAME, error.into()));
         }
         if let Some(kept) = kept {
             kept.put(memory);

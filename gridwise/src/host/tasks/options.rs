@@ -10,7 +10,8 @@ pub type TaskOptions<'a> = Options<TaskSettings<'a>>;
 /// What there is to choose for tasks; see [`TaskOptions`].
 #[derive(Clone, Copy, Debug)]
 pub struct TaskSettings<'a> {
-    pub(super) capacity: usize,
+    /// What the program asked for.
+    pub(super) capacity: Option<usize>,
     pub(super) keep: usize,
     pub(super) order: Order,
     pub(super) counted: bool,
@@ -20,7 +21,7 @@ pub struct TaskSettings<'a> {
 impl Default for TaskSettings<'_> {
     fn default() -> Self {
         Self {
-            capacity: 1 << 16,
+            capacity: None,
             keep: 64,
             order: Order::Lifo,
             counted: false,
@@ -29,11 +30,40 @@ impl Default for TaskSettings<'_> {
     }
 }
 
+/// Tasks that a ring has room for to begin with, where nobody says how many.
+const USUAL: usize = 1 << 16;
+/// How large such a ring becomes: a run that never ends should not take all the memory there is.
+const GROWN: usize = 1 << 22;
+
+impl TaskSettings<'_> {
+    /// Slots of a new ring, a power of two; `None` if there are not so many.
+    pub(super) fn ring(&self) -> Option<usize> {
+        self.capacity.unwrap_or(USUAL).max(1).checked_next_power_of_two()
+    }
+
+    /// Whether a ring of so many slots will do.
+    pub(super) fn suits(&self, slots: usize) -> bool {
+        match self.capacity {
+            Some(_) => self.ring() == Some(slots),
+            None => slots >= USUAL,
+        }
+    }
+
+    /// Slots of the ring after one that was too small, if it may grow.
+    pub(super) fn grown(&self, slots: usize) -> Option<usize> {
+        (self.capacity.is_none() && slots < GROWN).then_some(4 * slots)
+    }
+}
+
 impl<'a> Options<TaskSettings<'a>> {
-    /// Tasks that the ring has room for, which all blocks share: 65 536 by default. Rounded up to a power of two. By generations
-    /// it holds the tasks of two. Seeds do not count.
+    /// Tasks that the ring has room for, which all blocks share. Rounded up to a power of two. By generations it holds the tasks of
+    /// two. Seeds do not count.
+    ///
+    /// By default there is room for 65 536. Where a run that did not ask for a capacity needs more, it goes on with what is left in
+    /// another launch with a larger ring, of up to 4 194 304 tasks; the next run like it has that ring at once, unless it is larger
+    /// than what is kept. A [`TaskMemory`](super::TaskMemory) does not grow.
     pub fn capacity(mut self, tasks: usize) -> Self {
-        self.own.capacity = tasks;
+        self.own.capacity = Some(tasks);
         self
     }
 

@@ -195,8 +195,8 @@ unsafe impl GridKernel for Synchronise<'_> {
     type Shared = ();
 
     fn run<A: GridAcc>(self, acc: A, _: ()) {
-        let threads = acc.block_count() * acc.thread_count();
-        let me = acc.block_index() * acc.thread_count() + acc.thread_index();
+        let threads = acc.thread_count_in_grid();
+        let me = acc.thread_index_in_grid();
         for round in 0..ROUNDS {
             let value = (me + round) as u64 + 1;
             let seen = if self.reduces {
