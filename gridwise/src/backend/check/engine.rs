@@ -401,7 +401,11 @@ impl Engine {
         if state.steps > self.model.step_budget && state.failure.is_none() {
             let place = state.stood(state.slot_of_current());
             let mut finding = Finding::new(Kind::StepBudget, self.kernel, place);
-            finding.note = Some(format!("{} operations", self.model.step_budget));
+            finding.note = Some(format!(
+                "{} operations, and no end: a loop without one, or a launch that needs more; allow them with steps=… or \
+                 Builder::step_budget, or try a smaller grid",
+                self.model.step_budget
+            ));
             finding.hang = Some(state.hang_report(self));
             state.report(finding);
             state.failure = Some(Failure::Found);
