@@ -84,7 +84,7 @@ impl QueueOptions {
 ///
 /// So it is where several threads wait for each other in a circle, each inside the work of one queue for work of the next: one of
 /// the waits fails, a launch with [`LaunchError::WaitsForItself`]. What is not found are circles that go through something else, a
-/// lock or a channel of the program, or a kernel that waits.
+/// lock or a channel of the program, a kernel that waits, or a launch that waits to be let in on a device.
 ///
 /// # Inside a kernel
 ///
