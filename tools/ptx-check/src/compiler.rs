@@ -35,13 +35,20 @@ fn made_by(committed: &str) -> &str {
 }
 
 fn compare(by: &str, here: &str, toolchain: &str) -> Result<(), String> {
+    let why = format!(
+        "orders and names things differently. Choose the first: {CHOICE} takes the name of a rustup toolchain, or the path of a rustc; \
+         Debian's rustc-web is {CHOICE}=/usr/bin/rustc"
+    );
+    is_the_same(by, here, toolchain, &why)
+}
+
+/// Whether what made the committed files is the tool that is here, at some `place`; if not, `why` that matters and what to do.
+pub(crate) fn is_the_same(by: &str, here: &str, place: &str, why: &str) -> Result<(), String> {
     if by == here {
         return Ok(());
     }
     Err(format!(
-        "NOT CHECKED: what is committed was made by\n    {by}\nand here it was made by\n    {here} ({toolchain})\n\
-         which orders and names things differently. Choose the first: {CHOICE} takes the name of a rustup toolchain, or the path of \
-         a rustc; Debian's rustc-web is {CHOICE}=/usr/bin/rustc"
+        "NOT CHECKED: what is committed was made by\n    {by}\nand here it would be by\n    {here} ({place})\nwhich {why}"
     ))
 }
 
