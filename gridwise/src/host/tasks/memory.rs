@@ -181,12 +181,11 @@ impl<T: Pod> TaskMemory<T> {
         Ok(())
     }
 
-    /// Begins anew, with these tasks and a ring of so many slots. If there is no memory for it, all stays as it is.
+    /// Begins anew, with these tasks and a ring of so many slots.
     pub(super) fn grow(&mut self, queue: &Queue, slots: usize, tasks: &[T]) -> Result<(), TaskFailure> {
         let device = queue.device();
-        let (ring, states, values) = (device.zeroed(RING_WORDS)?, device.zeroed(slots)?, device.zeroed(slots)?);
-        self.seeds = device.zeroed(tasks.len())?;
-        (self.ring, self.states, self.values) = (ring, states, values);
+        (self.ring, self.states, self.values) =
+            (device.zeroed(RING_WORDS)?, device.zeroed(slots)?, device.zeroed(slots)?);
         self.start(queue, tasks)
     }
 
