@@ -121,7 +121,10 @@ impl Replay {
 /// The token of the schedule that is running, with the shape of grids if the model has one.
 pub(crate) fn replay_token(scheduler: &dyn Scheduler, shape: Option<Shape>) -> String {
     let schedule = scheduler.token();
-    shape.map_or(schedule.clone(), |shape| format!("{schedule}@{}", shape.token()))
+    match shape {
+        Some(shape) => format!("{schedule}@{}", shape.token()),
+        None => schedule,
+    }
 }
 
 /// What a token describes, for one schedule; `None` if it is not a token.
